@@ -40,7 +40,7 @@ quick: ; scripts/quick.sh
 lint: ; scripts/lint.sh
 
 # Writes the generated pages of docs/ anew.
-docs: build ; $(BERTH) docs > docs/cli.md
+docs: ; BERTH_WRITE_DOCS=1 $(GO) test ./internal/command -run TestDocsAreCurrent -count=1
 
 # The pictures of docs/dashboard.md; SHOTS has flags, "-all DIR" for all pages in all sizes.
 dashboard-shots: build ; scripts/deps.sh chromium=chromium && $(GO) run ./test/dashboard -berth $(BERTH) -docs docs $(SHOTS)

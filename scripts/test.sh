@@ -46,9 +46,9 @@ environments() {
 }
 
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes. What
-# they skip is written down for the end.
+# they skip and which take long is written down for the end.
 tests() {
-	"$logs/summary" "$logs/$name.skipped" \
+	"$logs/summary" "$logs/$name" \
 		go test -json -vet=off -ldflags='-s -w' -exec "$PWD/scripts/fuzz.sh" -timeout 30m -parallel 8 "$@"
 }
 
@@ -86,7 +86,11 @@ compiled ./test $PLAIN
 await environments
 [ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
 [ ! -s "$logs/doors" ] || { BERTH_DOORS=$(cat "$logs/doors") && export BERTH_DOORS; }
-begin whole tests -parallel 12 berth/test # they take longest, and wait most
+# The tests of the whole program take longest, and wait most. Those of clusters and of other programs take longest among them: Go would
+# start their parts after all other tests of the package, so they have a process of their own.
+waiting='^Test(Alone|Batch|Slurm|MRJob|Doors)'
+begin waiting tests -parallel 8 -run "$waiting" berth/test
+begin whole tests -parallel 7 -skip "$waiting" berth/test
 echo '== compiling with the race detector'
 raced compiled $CLUSTERS || true # if this fails, the tests say it again
 # shellcheck disable=SC2086 # one word for each package
@@ -99,7 +103,9 @@ begin with_race_detector raced tests -p 3 $packages
 # shellcheck disable=SC2086 # one word for each package
 begin plain tests -p 3 $PLAIN
 begin static static
-for name in static plain with_race_detector clusters whole; do await $name; done
+for name in static plain with_race_detector clusters waiting whole; do await $name; done
 echo '== skipped'
 sort "$logs"/*.skipped
+echo '== slowest'
+sort -rn "$logs"/*.slow | head -n 30
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }

@@ -8,8 +8,7 @@ import (
 	"berth/internal/core/event"
 )
 
-// These tests run jobs in allocations with a wall time of one minute. They wait most of the time, so they
-// start before the tests that run beside them.
+// These tests run jobs in allocations with a wall time of one minute. They wait most of the time.
 
 // TestSlurmCutBag runs a bag on one node for one minute at a time. It is interrupted at least three times,
 // continues each time, and completes no task twice.

@@ -86,7 +86,7 @@ func TestApplicationsByTask(t *testing.T) {
 	for name, want := range map[string]uint64{"short": 3, "long": 5} {
 		spec := job.New(job.Bag, w.dir)
 		spec.Application = name
-		prof, err := s.ProfileAny(t.Context(), predict.Application(spec))
+		prof, err := s.Profile(t.Context(), predict.Application(spec), "")
 		if err != nil || prof == nil || prof.Runs != 1 || uint64(prof.Measures.Get(predict.BagTask).Time.Count) != want {
 			t.Fatalf("%s has the profile %+v, %v, want one of %d tasks", name, prof, err, want)
 		}

@@ -21,15 +21,6 @@ type attachment struct {
 	told  report.JobView // the state of the job that was shown to the user before
 }
 
-// attach shows a job until it is over, prints it as JSON if --json is given, and returns its final state.
-func attach(cmd *cobra.Command, h statedir.Home, r statedir.Run, a attachment) (report.JobView, error) {
-	v, err := showToEnd(cmd, h, r, a)
-	if err == nil && wantJSON(cmd) {
-		err = ui.JSON(cmd.OutOrStdout(), v)
-	}
-	return v, err
-}
-
 // showToEnd shows a job until it is over and returns its final state. An interrupt by its
 // owner cancels the job. Tasks that are done stay done.
 func showToEnd(cmd *cobra.Command, h statedir.Home, r statedir.Run, a attachment) (report.JobView, error) {

@@ -3,7 +3,6 @@ package command
 import (
 	"crypto/rand"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -16,28 +15,17 @@ import (
 
 func newAdd() *cobra.Command {
 	var a adding
-	c := &cobra.Command{
-		Use: "add JOB [FLAG...] [::: VALUE...]", DisableFlagsInUseLine: true, Short: "Add tasks to an open bag",
-		Long: `Add tasks to a bag that was submitted with berth bag --open, and print which they are. Entries come
-from where those of berth bag come from: ::: lists, --each-line, --array or standard input. With
---tasks each line is a task of its own, a JSON object whose keys are in the page on open bags. If a line is
-wrong nothing is added. A call with --once KEY adds once, however often it is made.`,
-		Example: `  berth add bag-7 ::: a.csv b.csv
-  find . -name '*.png' | berth add last
-  berth add bag-7 --tasks tasks.jsonl --once monday --json`,
-		Args: someJobs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) },
-	}
+	c := command("add", someJobs, func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) })
 	a.entries.Register(c.Flags())
-	c.Flags().StringVar(&a.tasks, "tasks", "", "file with a task on each line, as a JSON object (- is standard input)")
-	c.Flags().StringVar(&a.key, "once", "", "add nothing if a call with this key has been made")
+	addFlags(c.Flags(), &a)
 	return c
 }
 
 // adding is a call of berth add.
 type adding struct {
-	entries    cli.AddOptions
-	tasks, key string
+	entries cli.AddOptions
+	Tasks   string `flag:"tasks" usage:"file with a task on each line, as a JSON object (- is standard input)"`
+	Key     string `flag:"once" usage:"add nothing if a call with this key has been made"`
 }
 
 func (a *adding) run(cmd *cobra.Command, args []string) error {
@@ -45,11 +33,11 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	req := control.Add{Key: a.key}
+	req := control.Add{Key: a.Key}
 	if req.Key == "" {
 		req.Key = rand.Text() // the call is repeated if a coordinator dies before it answers
 	}
-	if a.tasks != "" {
+	if a.Tasks != "" {
 		err = a.lines(cmd, args[1:], &req)
 	} else {
 		err = a.values(cmd, r, args[1:], &req)
@@ -73,7 +61,7 @@ func (a *adding) lines(cmd *cobra.Command, rest []string, req *control.Add) erro
 	if len(rest) > 0 {
 		return job.ArgumentError(rest[0], "tasks come from --tasks, and no entries with them", "make two calls")
 	}
-	in, err := cli.ReadLines(a.tasks, cmd.InOrStdin())
+	in, err := cli.ReadLines(a.Tasks, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -108,15 +96,13 @@ func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
 	for i := range v.Added {
 		v.Added[i] = added.First + i
 	}
-	return show(cmd, v, func(w io.Writer) error {
-		what := "no task was added to"
-		if n := added.First + added.Tasks; added.Tasks == 1 {
-			what = fmt.Sprintf("task %d was added to", n)
-		} else if added.Tasks > 1 {
-			what = fmt.Sprintf("tasks %d to %d were added to", added.First+1, n)
-		}
-		return ui.Say(w, "%s %s", what, id)
-	})
+	what := "no task was added to"
+	if n := added.First + added.Tasks; added.Tasks == 1 {
+		what = fmt.Sprintf("task %d was added to", n)
+	} else if added.Tasks > 1 {
+		what = fmt.Sprintf("tasks %d to %d were added to", added.First+1, n)
+	}
+	return reply(cmd, v, "%s %s", what, id)
 }
 
 func newClose() *cobra.Command {
@@ -129,10 +115,8 @@ func newClose() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, struct {
+		return reply(cmd, struct {
 			ID job.ID `json:"id"`
-		}{r.ID}, func(w io.Writer) error {
-			return ui.Say(w, "%s gets no more tasks", r.ID)
-		})
+		}{r.ID}, "%s gets no more tasks", r.ID)
 	})
 }

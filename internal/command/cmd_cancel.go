@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -56,7 +55,7 @@ func cancelTasks(cmd *cobra.Command, h statedir.Home, r statedir.Run, tasks []st
 			words, err = states(ctx, h, r, tasks)
 		}
 	}
-	return errors.Join(ui.States(cmd.OutOrStdout(), words), err)
+	return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
 }
 
 func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
@@ -98,7 +97,5 @@ func discard(cmd *cobra.Command, h statedir.Home, r statedir.Run, v report.JobVi
 
 // told prints the state of a job in one line.
 func told(cmd *cobra.Command, v report.JobView) error {
-	return show(cmd, v, func(w io.Writer) error {
-		return ui.Say(w, "%s is %s: %d of %d tasks are done", v.ID, v.State, v.TasksDone, v.TasksTotal)
-	})
+	return reply(cmd, v, "%s is %s: %d of %d tasks are done", v.ID, v.State, v.TasksDone, v.TasksTotal)
 }

@@ -31,15 +31,17 @@ func newCat() *cobra.Command {
 		}
 		return o.cat(cmd, h, r, args)
 	})
-	c.Flags().BoolVar(&o.stderr, "stderr", false, "print the standard error of the tasks instead")
-	c.Flags().BoolVar(&o.tag, "tag", false, "start each line with the entry of its task and a tab")
-	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "print the output of one task while it runs, until it ends")
+	addFlags(c.Flags(), &o)
 	c.MarkFlagsMutuallyExclusive("follow", "tag")
 	return c
 }
 
 // catting is what berth cat prints.
-type catting struct{ stderr, tag, follow bool }
+type catting struct {
+	Stderr bool `flag:"stderr" usage:"print the standard error of the tasks instead"`
+	Tag    bool `flag:"tag" usage:"start each line with the entry of its task and a tab"`
+	Follow bool `flag:"follow,f" usage:"print the output of one task while it runs, until it ends"`
+}
 
 func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names []string) error {
 	spec, entries, err := r.Load()
@@ -52,9 +54,9 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 		}
 		return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
 	}
-	p := results.NewPrinter(spec, entries, results.Options{Tag: o.tag})
+	p := results.NewPrinter(spec, entries, results.Options{Tag: o.Tag})
 	p.Out = os.Stdout
-	if o.stderr {
+	if o.Stderr {
 		p.Out, p.Err = nil, os.Stdout
 	}
 	tasks, err := p.Find(names)
@@ -67,7 +69,7 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 	}
 	from := atCoordinator{control.NewClient(h.Socket()), r.ID}
 	note := func(text string) { cmd.PrintErrln(text) }
-	if !o.follow {
+	if !o.Follow {
 		return printTasks(cmd.Context(), p, tasks, len(names) > 0, from, look, note)
 	}
 	if len(tasks) != 1 {

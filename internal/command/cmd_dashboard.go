@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -21,18 +20,20 @@ import (
 const shownOnPage = 50
 
 func newDashboard() *cobra.Command {
-	var port int
+	var o struct {
+		Port int `flag:"port" usage:"port to listen on (default: any free port)"`
+	}
 	c := command("dashboard", NoArguments, func(cmd *cobra.Command, _ []string) error {
-		if port < 0 || port > 65535 {
-			return job.ArgumentError("--port", fmt.Sprintf("%d is not a port", port), "write a number from 1 to 65535, or 0 for any free port")
+		if o.Port < 0 || o.Port > 65535 {
+			return job.ArgumentError("--port", fmt.Sprintf("%d is not a port", o.Port), "write a number from 1 to 65535, or 0 for any free port")
 		}
 		h, err := statedir.Open()
 		if err != nil {
 			return err
 		}
-		return servePage(cmd, h, port)
+		return servePage(cmd, h, o.Port)
 	})
-	c.Flags().IntVar(&port, "port", 0, "port to listen on (default: any free port)")
+	addFlags(c.Flags(), &o)
 	return c
 }
 
@@ -40,7 +41,7 @@ func newDashboard() *cobra.Command {
 func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
-	listed := selection{limit: shownOnPage}
+	listed := selection{Limit: shownOnPage}
 	s := dashboard.New(dashboard.Source{
 		Home: h,
 		List: func(ctx context.Context) ([]report.JobView, int, error) { return listed.views(ctx, h) },
@@ -57,10 +58,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 	if err != nil {
 		return err
 	}
-	tell := func(w io.Writer) error {
-		return ui.Say(w, "%s", address)
-	}
-	if err := show(cmd, ui.Address{Address: address}, tell); err != nil {
+	if err := reply(cmd, ui.Address{Address: address}, "%s", address); err != nil {
 		return err
 	}
 	return s.Serve(ctx, l)

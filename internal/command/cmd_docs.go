@@ -7,17 +7,12 @@ import (
 )
 
 func newDocs() *cobra.Command {
-	var man string
-	c := &cobra.Command{
-		Use: "docs", Short: "Write docs/cli.md, or pages for man", Args: NoArguments, Hidden: true,
-		Example: "  berth docs >docs/cli.md\n  berth docs --man man/man1",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if man != "" {
-				return clidoc.Man(man, cmd.Root())
-			}
-			return clidoc.Page(cmd.OutOrStdout(), cmd.Root(), exitDocs)
-		},
+	var o struct {
+		Man string `flag:"man" usage:"folder for a page of man for each command"`
 	}
-	c.Flags().StringVar(&man, "man", "", "folder for a page of man for each command")
+	c := command("docs", NoArguments, func(cmd *cobra.Command, _ []string) error { return clidoc.Man(o.Man, cmd.Root()) })
+	c.Hidden = true
+	addFlags(c.Flags(), &o)
+	_ = c.MarkFlagRequired("man") // the flag is there
 	return c
 }

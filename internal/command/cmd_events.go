@@ -18,7 +18,9 @@ import (
 )
 
 func newWatch() *cobra.Command {
-	var from int64
+	var o struct {
+		From int `flag:"from" usage:"number of the first event to print"`
+	}
 	c := command("watch", oneJob, func(cmd *cobra.Command, args []string) error {
 		h, r, err := named(args)
 		if err != nil {
@@ -29,7 +31,7 @@ func newWatch() *cobra.Command {
 		out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 		keep := &keeper{h: h}
 		events := eventPrinter{out: out, enc: json.NewEncoder(out), asJSON: wantJSON(cmd)}
-		return rundir.Events(ctx, r, from, events.print, func(goesOn bool) error {
+		return rundir.Events(ctx, r, int64(o.From), events.print, func(goesOn bool) error {
 			events.tellQueued()
 			if err := out.Flush(); err != nil || !goesOn {
 				return err
@@ -37,7 +39,7 @@ func newWatch() *cobra.Command {
 			return keep.look(ctx)
 		}, rundir.Poll)
 	})
-	c.Flags().Int64Var(&from, "from", 0, "number of the first event to print")
+	addFlags(c.Flags(), &o)
 	return c
 }
 

@@ -37,7 +37,7 @@ func newExplain() *cobra.Command {
 			return err
 		}
 		lines = append(lines, now...)
-		return show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Explain(ui.ForTerminal(w), lines) })
+		return Show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Lines(ui.ForTerminal(w), lines) })
 	})
 }
 

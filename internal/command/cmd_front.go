@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"berth/internal/core/catalogue"
 	"berth/internal/core/job"
@@ -22,48 +20,43 @@ import (
 
 // frontFlags are the flags of a front, except the number of tasks.
 type frontFlags struct {
-	catalogue, input, output, server, taskTime, svg, only, deadline string
-	budget, epsilon, spread                                         float64
-	tail, boot                                                      bool
+	Catalogue string  `flag:"catalogue" usage:"TOML file with the types of machines and their prices (see docs/rented.md)"` // commands that can rent have these three already
+	Budget    float64 `flag:"budget" usage:"choose the fastest point that costs at most this"`
+	Deadline  string  `flag:"deadline" usage:"choose the cheapest point whose makespan is at most this, as in 2h"`
+	Input     string  `flag:"input" usage:"bytes that a task reads from the data server, as in 23.3M"`
+	Output    string  `flag:"output" usage:"bytes that a task writes to the data server"`
+	Server    string  `flag:"server" usage:"throughput of the data server for all machines together in bytes per second, as in 100M (default: no limit)"`
+	TaskTime  string  `flag:"task-time" usage:"computing time of a task on a core of speed 1, as in 30s; the catalogue may give it for each type. Values for several phases are separated by commas, as those of --input and --output"`
+	Spread    float64 `flag:"spread" usage:"standard deviation of task times, divided by their mean"`
+	Epsilon   float64 `flag:"epsilon" usage:"precision of the search: a choice outside the front may be better by this share at most; a larger one is used and printed if the search would take too long (default: 0, which is exact, for up to 10^11 choices, or 10^5 for a job of several phases; otherwise 0.01)"`
+	Tail      bool    `flag:"tail" usage:"include the time at the end in which machines run out of tasks"`
+	Boot      bool    `flag:"boot" usage:"include the time until machines are ready"`
+	Only      string  `flag:"only" usage:"evaluate this configuration only, as in m1.m=30,c1.m=2"`
+	SVG       string  `flag:"svg" usage:"write a drawing of the front to this file"`
 }
 
-func (f *frontFlags) register(fs *pflag.FlagSet) {
-	if fs.Lookup("catalogue") == nil { // commands that can rent machines have these flags already
-		fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (see docs/rented.md)")
-		fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs at most this")
-		fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point whose makespan is at most this, as in 2h")
-	}
-	fs.StringVar(&f.input, "input", "", "bytes that a task reads from the data server, as in 23.3M")
-	fs.StringVar(&f.output, "output", "", "bytes that a task writes to the data server")
-	fs.StringVar(&f.server, "server", "", "throughput of the data server for all machines together in bytes per second, as in 100M (default: no limit)")
-	fs.StringVar(&f.taskTime, "task-time", "", "computing time of a task on a core of speed 1, as in 30s; the catalogue may give it for each type. Values for several phases are separated by commas, as those of --input and --output")
-	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times, divided by their mean")
-	fs.Float64Var(&f.epsilon, "epsilon", -1, "precision of the search: a choice outside the front may be better by this share at most; a larger one is used and printed if the search would take too long (default: 0, which is exact, for up to 10^11 choices, or 10^5 for a job of several phases; otherwise 0.01)")
-	fs.BoolVar(&f.tail, "tail", true, "include the time at the end in which machines run out of tasks")
-	fs.BoolVar(&f.boot, "boot", true, "include the time until machines are ready")
-	fs.StringVar(&f.only, "only", "", "evaluate this configuration only, as in m1.m=30,c1.m=2")
-	fs.StringVar(&f.svg, "svg", "", "write a drawing of the front to this file")
-}
+var frontDefaults = frontFlags{Spread: 0.3, Epsilon: -1, Tail: true, Boot: true}
 
 // take takes over what a job asks for that could rent machines, so that it asks for none.
 func (f *frontFlags) take(spec *job.Spec) {
 	asked := spec.Request.Remote.Rent
 	spec.Request.Remote.Rent = job.Rent{}
-	f.catalogue, f.budget = cmp.Or(f.catalogue, asked.Catalogue), cmp.Or(f.budget, asked.Budget)
+	f.Catalogue, f.Budget = cmp.Or(f.Catalogue, asked.Catalogue), cmp.Or(f.Budget, asked.Budget)
 	now := job.Time(time.Now().UnixNano())
 	if spec.Request.SetDue(now); spec.Request.Due != 0 {
-		f.deadline = fmt.Sprintf("%ds", int(spec.Request.Due.Sub(now).Seconds()))
+		f.Deadline = fmt.Sprintf("%ds", int(spec.Request.Due.Sub(now).Seconds()))
 	}
 }
 
 func newFront() *cobra.Command {
-	var f frontFlags
-	var tasks int
+	f := struct {
+		Tasks int `flag:"tasks" usage:"number of tasks"`
+		frontFlags
+	}{frontFlags: frontDefaults}
 	c := command("front", NoArguments, func(cmd *cobra.Command, _ []string) error {
-		return f.show(cmd, frontPhase{bag: front.Bag{Tasks: tasks, Spread: f.spread}, task: catalogue.Task{Need: job.Resources{CPUs: 1}}})
+		return f.show(cmd, frontPhase{bag: front.Bag{Tasks: f.Tasks, Spread: f.Spread}, task: catalogue.Task{Need: job.Resources{CPUs: 1}}})
 	})
-	c.Flags().IntVar(&tasks, "tasks", 0, "number of tasks")
-	f.register(c.Flags())
+	addFlags(c.Flags(), &f)
 	return c
 }
 
@@ -73,7 +66,7 @@ func (f *frontFlags) show(cmd *cobra.Command, phases ...frontPhase) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, func(w io.Writer) error { return ui.Front(ui.ForTerminal(w), v) })
+	return display(cmd, v, ui.Front)
 }
 
 // view searches that front, and writes the drawing that is asked for.
@@ -82,7 +75,7 @@ func (f *frontFlags) view(phases ...frontPhase) (v front.View, err error) {
 	if err != nil {
 		return v, err
 	}
-	deadline, err := f.seconds("--deadline", f.deadline, 0)
+	deadline, err := f.seconds("--deadline", f.Deadline, 0)
 	if err != nil {
 		return v, err
 	}
@@ -91,10 +84,10 @@ func (f *frontFlags) view(phases ...frontPhase) (v front.View, err error) {
 		return v, err
 	}
 	v = m.View(set, epsilon)
-	if len(v.Front) == 0 || (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
-		return v, catalogue.NoChoice(v, f.budget)
+	if len(v.Front) == 0 || (f.Budget > 0 || deadline > 0) && !v.Choose(set, f.Budget, deadline) {
+		return v, catalogue.NoChoice(v, f.Budget)
 	}
-	if f.svg != "" {
+	if f.SVG != "" {
 		err = f.draw(v)
 	}
 	return v, err
@@ -127,35 +120,23 @@ func (f *frontFlags) model(phases []frontPhase) (m *front.Model, types []front.T
 
 // fill reads the flags on tasks into what is told of a phase, which is one of so many, already.
 func (f *frontFlags) fill(p *frontPhase, at, of int) (err error) {
-	p.bag.Tail, p.bag.Boot = f.tail, f.boot
+	p.bag.Tail, p.bag.Boot = f.Tail, f.Boot
 	if p.bag.Tasks < 1 || p.bag.Spread < 0 || p.bag.Spread > 10 {
 		return job.ArgumentError("--tasks", "a front needs a number of tasks and a --spread from 0 to 10", "write the number of tasks, as in --tasks 1500")
 	}
-	var sizes [3]float64
-	for i, s := range []struct {
-		flag, text string
-		of         int
-	}{{"--input", f.input, of}, {"--output", f.output, of}, {"--server", f.server, 1}} {
-		text, err := ofPhase(s.flag, s.text, at, s.of)
-		if err != nil {
-			return err
-		}
-		if text == "" {
-			continue
-		}
-		n, err := parse.Size(s.flag, text)
-		if err != nil {
-			return err
-		}
-		sizes[i] = float64(n)
+	in, err1 := bytesOfPhase("--input", f.Input, at, of)
+	out, err2 := bytesOfPhase("--output", f.Output, at, of)
+	server, err3 := bytesOfPhase("--server", f.Server, 0, 1)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return err
 	}
-	if f.input+f.output != "" {
-		p.bag.Bytes = sizes[0] + sizes[1]
+	if f.Input+f.Output != "" {
+		p.bag.Bytes = in + out
 	}
-	if f.server != "" {
-		p.bag.Server = sizes[2]
+	if f.Server != "" {
+		p.bag.Server = server
 	}
-	text, err := ofPhase("--task-time", f.taskTime, at, of)
+	text, err := ofPhase("--task-time", f.TaskTime, at, of)
 	if err != nil {
 		return err
 	}
@@ -164,6 +145,16 @@ func (f *frontFlags) fill(p *frontPhase, at, of int) (err error) {
 			"run the job once, or write the time of a task of each phase, as in --task-time 30s,10s")
 	}
 	return err
+}
+
+// bytesOfPhase returns the size that a flag has for one of the phases.
+func bytesOfPhase(flag, text string, at, of int) (float64, error) {
+	text, err := ofPhase(flag, text, at, of)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	n, err := parse.Size(flag, text)
+	return float64(n), err
 }
 
 // ofPhase returns the value of a flag for a phase: values for several are separated by commas.
@@ -189,28 +180,28 @@ func (f *frontFlags) seconds(flag, text string, otherwise float64) (float64, err
 
 // types reads the catalogue.
 func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, error) {
-	if f.catalogue == "" {
+	if f.Catalogue == "" {
 		return nil, job.ArgumentError("--catalogue", "a front needs the types of machines", "name a TOML file that lists them; docs/rented.md shows an example")
 	}
-	data, err := os.ReadFile(f.catalogue)
+	data, err := os.ReadFile(f.Catalogue)
 	if err != nil {
 		return nil, job.InputError("--catalogue", "the file cannot be read", "").Because(err)
 	}
-	c, err := catalogue.Read(f.catalogue, data, task)
+	c, err := catalogue.Read(f.Catalogue, data, task)
 	bag.Transfer = c.Transfer
 	return c.Types, err
 }
 
 // points returns the front, or the one configuration that is asked for.
 func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, float64, error) {
-	if f.only != "" {
-		counts, err := catalogue.Configuration("--only", f.only, types)
+	if f.Only != "" {
+		counts, err := catalogue.Configuration("--only", f.Only, types)
 		if err != nil {
 			return nil, 0, err
 		}
 		return front.Set{m.Evaluate(counts)}, 0, nil
 	}
-	epsilon := f.epsilon
+	epsilon := f.Epsilon
 	if epsilon < 0 {
 		epsilon = m.Epsilon()
 	}
@@ -220,7 +211,7 @@ func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, floa
 
 // draw writes the drawing, whole or not at all.
 func (f *frontFlags) draw(v front.View) error {
-	out, err := renameio.NewPendingFile(f.svg, renameio.WithPermissions(0o644))
+	out, err := renameio.NewPendingFile(f.SVG, renameio.WithPermissions(0o644))
 	if err != nil {
 		return fmt.Errorf("write the drawing: %w", err)
 	}

@@ -15,15 +15,17 @@ import (
 )
 
 func newHadoopHome() *cobra.Command {
-	var root string
+	var o struct {
+		Root string `flag:"hdfs" usage:"root folder of hdfs: URIs; on a cluster all nodes must see it (default: DIR/hdfs)"`
+	}
 	c := command("hadoop-home", One("folder", 1, true), func(cmd *cobra.Command, args []string) error {
 		dir, err := filepath.Abs(args[0])
 		if err == nil {
-			root, err = filepath.Abs(cmp.Or(root, filepath.Join(dir, "hdfs")))
+			o.Root, err = filepath.Abs(cmp.Or(o.Root, filepath.Join(dir, "hdfs")))
 		}
 		berth, err2 := os.Executable()
 		if err = errors.Join(err, err2); err == nil {
-			err = hadoophome.Write(dir, root, berth)
+			err = hadoophome.Write(dir, o.Root, berth)
 		}
 		if err != nil {
 			return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
@@ -31,29 +33,26 @@ func newHadoopHome() *cobra.Command {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "export HADOOP_HOME=%s\n", job.Quote(dir))
 		return err
 	})
-	c.Flags().StringVar(&root, "hdfs", "", "root folder of hdfs: URIs; on a cluster all nodes must see it (default: DIR/hdfs)")
+	addFlags(c.Flags(), &o)
 	return c
 }
 
 // newHadoop is what bin/hadoop of a folder of "berth hadoop-home" runs.
 func newHadoop() *cobra.Command {
-	return &cobra.Command{
-		Use: "hadoop jar|fs|version [ARG...]", Short: "Stand in for the command hadoop", Hidden: true,
-		Example:            "  berth hadoop fs -ls hdfs:///data",
-		DisableFlagParsing: true, DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h := hadoophome.Command{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Berth: version(),
-				Jar:  func(args []string) error { return hadoopJar(cmd, args) },
-				Exit: func(code int) error { return &exitError{code: code} },
-				Code: func(err error) int {
-					if err.Error() == "" {
-						return 0 // the job was shown to its end
-					}
-					return ExitCode(err)
-				}}
-			return h.Run(args)
-		},
-	}
+	c := command("hadoop", nil, func(cmd *cobra.Command, args []string) error {
+		h := hadoophome.Command{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Berth: version(),
+			Jar:  func(args []string) error { return hadoopJar(cmd, args) },
+			Exit: func(code int) error { return &exitError{code: code} },
+			Code: func(err error) int {
+				if err.Error() == "" {
+					return 0 // the job was shown to its end
+				}
+				return ExitCode(err)
+			}}
+		return h.Run(args)
+	})
+	c.Hidden, c.DisableFlagParsing = true, true
+	return c
 }
 
 // hadoopJar runs the job of a Hadoop Streaming command line.

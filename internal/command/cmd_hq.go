@@ -21,48 +21,38 @@ import (
 )
 
 func newHQHome() *cobra.Command {
-	return &cobra.Command{
-		Use: "hq-home DIR [-- FLAG...]", DisableFlagsInUseLine: true, Short: "Write a folder whose command hq runs berth instead of HyperQueue",
-		Long: `Write a folder whose bin/hq does what programs ask of HyperQueue: submit, job list and job cancel. With it on
-PATH the executor hq of Nextflow runs on berth. Its jobs are tasks of open bags; flags of berth bag that
-are named behind -- are those of these bags.`,
-		Example: "  berth hq-home ~/hq\n  berth hq-home ~/hq -- --max-nodes 4",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(args[0])
-			berth, err2 := os.Executable()
-			if err = errors.Join(err, err2); err == nil {
-				err = hqhome.Write(dir, berth, args[1:])
-			}
-			if err != nil {
-				return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), "export PATH="+job.Quote(filepath.Join(dir, "bin"))+":$PATH\n")
-			return err
-		},
-	}
+	return command("hq-home", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		dir, err := filepath.Abs(args[0])
+		berth, err2 := os.Executable()
+		if err = errors.Join(err, err2); err == nil {
+			err = hqhome.Write(dir, berth, args[1:])
+		}
+		if err != nil {
+			return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
+		}
+		_, err = io.WriteString(cmd.OutOrStdout(), "export PATH="+job.Quote(filepath.Join(dir, "bin"))+":$PATH\n")
+		return err
+	})
 }
 
 // newHQ is what bin/hq of a folder of "berth hq-home" runs.
 func newHQ() *cobra.Command {
-	return &cobra.Command{
-		Use: "hq submit|job [ARG...]", Short: "Stand in for the command hq", Hidden: true, Example: "  berth hq job list --all",
-		DisableFlagParsing: true, DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := os.Getenv("BERTH_HQ_HOME")
-			if dir == "" {
-				return job.ArgumentError("hq", "it is not known which folder has its jobs", "run the hq of: berth hq-home DIR")
-			}
-			h, err := statedir.Open()
-			if err != nil {
-				return err
-			}
-			bags := hqBags{cmd.Context(), h}
-			c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(),
-				Open: bags.open, Add: bags.add, Closed: closedBag, States: bags.states, Cancel: bags.cancel, CloseBag: bags.close}
-			return c.Run(args)
-		},
-	}
+	c := command("hq", nil, func(cmd *cobra.Command, args []string) error {
+		dir := os.Getenv("BERTH_HQ_HOME")
+		if dir == "" {
+			return job.ArgumentError("hq", "it is not known which folder has its jobs", "run the hq of: berth hq-home DIR")
+		}
+		h, err := statedir.Open()
+		if err != nil {
+			return err
+		}
+		bags := hqBags{cmd.Context(), h}
+		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(),
+			Open: bags.open, Add: bags.add, Closed: closedBag, States: bags.states, Cancel: bags.cancel, CloseBag: bags.close}
+		return c.Run(args)
+	})
+	c.Hidden, c.DisableFlagParsing = true, true
+	return c
 }
 
 // hqBags does for hq what berth bag --open, add, watch and cancel do.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,30 +11,30 @@ import (
 )
 
 func newMachines() *cobra.Command {
-	c := command("machines", nil, nil)
 	list := command("machines list", NoArguments, func(cmd *cobra.Command, _ []string) error {
 		v, err := machines.List(cmd.Context(), os.Environ())
 		if err != nil {
 			return err
 		}
-		return show(cmd, v, func(w io.Writer) error { return ui.RentedMachines(w, v) })
+		return display(cmd, v, ui.RentedMachines)
 	})
-	c.AddCommand(list, newMachinesStop())
-	return group(c)
+	return group(command("machines", nil, nil), list, newMachinesStop())
 }
 
 func newMachinesStop() *cobra.Command {
-	var all bool
+	var o struct {
+		All bool `flag:"all" usage:"end all machines that were rented from this state folder"`
+	}
 	c := command("machines stop", nil, func(cmd *cobra.Command, args []string) error {
-		if all == (len(args) > 0) {
+		if o.All == (len(args) > 0) {
 			return job.ArgumentError("", "name the machines to end, or use --all, but not both", "berth machines list shows the ids")
 		}
 		v, err := machines.Stop(cmd.Context(), os.Environ(), args)
 		if err != nil {
 			return err
 		}
-		return show(cmd, v, func(w io.Writer) error { return ui.StoppedMachines(w, v) })
+		return display(cmd, v, ui.StoppedMachines)
 	})
-	c.Flags().BoolVar(&all, "all", false, "end all machines that were rented from this state folder")
+	addFlags(c.Flags(), &o)
 	return c
 }

@@ -7,41 +7,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/command/cli"
 	"berth/internal/compat/streaming"
-	"berth/internal/core/job"
 	"berth/internal/show/ui"
 )
 
-// then is what is done with a job that was asked for: submit or planOnly.
-type then func(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error
+// then is what is done with a job that was asked for: submit, dryRun or planFront.then.
+type then func(cmd *cobra.Command, j *cli.Job, detach bool) error
 
 func newMapReduce(do then) *cobra.Command {
-	c := &cobra.Command{
-		Use: "mapreduce -input PATHS -output DIR -mapper CMD [-reducer CMD] [FLAG...]", Aliases: []string{"mr"}, DisableFlagsInUseLine: true,
-		Short: "Run a MapReduce job with Hadoop Streaming's flags",
-		Long: `Run a MapReduce job: any program that reads lines and writes lines is a mapper or a
-reducer. Flags, keys and protocol are those of Hadoop Streaming;
--info lists them. Exit code: 0 done, 1 failed or bad arguments, 2 no input, 3 bad
-configuration, 4 the output exists, 5 input or output failed, 6 interrupted, 7 not started in
-time (--start-within).`,
-		Example: `  berth mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py
-  berth mapreduce -input 'logs/*.gz' -output hosts -mapper 'cut -f1' -combiner ./sum -reducer ./sum -numReduceTasks 4`,
-		DisableFlagParsing: true, // Hadoop's flags are no POSIX flags
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := os.Getwd()
-			if err != nil {
-				return fmt.Errorf("find the current folder: %w", err)
-			}
-			r, err := streaming.Parse(args, dir, os.Environ())
-			if err != nil {
-				return err
-			}
-			if r.Help {
-				return streamingHelp(cmd, r.Info)
-			}
-			return mapReduce(cmd, r, do)
-		},
-	}
+	c := command("mapreduce", nil, func(cmd *cobra.Command, args []string) error {
+		dir, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find the current folder: %w", err)
+		}
+		r, err := streaming.Parse(args, dir, os.Environ())
+		if err != nil {
+			return err
+		}
+		if r.Help {
+			return streamingHelp(cmd, r.Info)
+		}
+		return mapReduce(cmd, r, do)
+	})
+	c.Aliases, c.DisableFlagParsing = []string{"mr"}, true                   // Hadoop's flags are no POSIX flags
 	c.Flags().Bool(hadoopMessages, false, "show the job as hadoop jar does") // set by mapReduce, as the flags are not parsed
 	return c
 }
@@ -71,7 +60,7 @@ func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
 			return err
 		}
 	}
-	return do(cmd, r.Spec, nil, r.Detach)
+	return do(cmd, &cli.Job{Spec: r.Spec}, r.Detach)
 }
 
 func streamingHelp(cmd *cobra.Command, info bool) error {

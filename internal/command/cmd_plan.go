@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/core/job"
+	"berth/internal/command/cli"
 	"berth/internal/core/plan"
 	"berth/internal/server/rundir"
 	"berth/internal/show/ui"
@@ -14,23 +14,21 @@ import (
 )
 
 func newPlan() *cobra.Command {
-	c := command("plan", nil, nil)
 	var f, ofFile planFront
-	bag := newBag(f.then, f.lines)
+	bag := newBag("bag", f.then)
 	f.register(bag.Flags())
-	file := newRun(ofFile.then, ofFile.lines, ofFile.stages)
+	file := newRun(ofFile.then)
 	ofFile.register(file.Flags())
-	c.AddCommand(planMapReduce(), bag, file)
-	return group(c)
+	return group(command("plan", nil, nil), planMapReduce(), bag, file)
 }
 
 // planOnly tells what would be done with a job.
-func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
+func planOnly(cmd *cobra.Command, j *cli.Job) error {
 	h, err := statedir.Open()
 	if err != nil {
 		return err
 	}
-	d, err := rundir.Decide(cmd.Context(), h, spec, entries, held(cmd.Context(), h))
+	d, err := rundir.Decide(cmd.Context(), h, j.Spec, j.Entries, held(cmd.Context(), h))
 	if err != nil {
 		return err
 	}
@@ -39,5 +37,5 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 
 func showPlan(cmd *cobra.Command, p plan.Plan) error {
 	p.Curves, p.Memory, p.Which = nil, nil, nil // hundreds of numbers that tell a reader nothing
-	return show(cmd, p, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), p, ui.StyleOf(w, os.Getenv)) })
+	return Show(cmd, p, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), p, ui.StyleOf(w, os.Getenv)) })
 }

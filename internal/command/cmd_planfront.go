@@ -22,33 +22,35 @@ import (
 // planFront is berth plan with --front: rented machines beside the cluster's own.
 type planFront struct {
 	frontFlags
-	on, run bool
-	price   float64
-	flags   *pflag.FlagSet
+	On    bool    `flag:"front" usage:"compare the cost and the makespan of the job on rented machines and on free nodes of the cluster; needed for the flags that only a front has"`
+	Run   bool    `flag:"run" usage:"rent the machines of the point that --budget, --deadline or --only selects, and run the job on them"`
+	Price float64 `flag:"cluster-price" usage:"price of one node of the cluster for one hour"`
+	flags *pflag.FlagSet
 }
 
 func (f *planFront) register(fs *pflag.FlagSet) {
-	f.flags = fs
-	fs.BoolVar(&f.on, "front", false, "compare the cost and the makespan of the job on rented machines and on free nodes of the cluster; needed for the flags that only a front has")
-	fs.BoolVar(&f.run, "run", false, "rent the machines of the point that --budget, --deadline or --only selects, and run the job on them")
-	fs.Float64Var(&f.price, "cluster-price", 0, "price of one node of the cluster for one hour")
-	f.frontFlags.register(fs)
+	f.flags, f.frontFlags = fs, frontDefaults
+	addFlags(fs, f)
 }
 
 // then plans a job, or draws its front.
-func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
-	if !f.on && f.catalogue+f.deadline != "" {
+func (f *planFront) then(cmd *cobra.Command, j *cli.Job, detach bool) error {
+	switch {
+	case j.Lines != nil:
+		return f.lines(cmd, j)
+	case j.Stages != nil:
+		return f.stages(cmd, j)
+	case !f.On && f.Catalogue+f.Deadline != "":
 		return job.ArgumentError("--catalogue", "a catalogue and a deadline are used only for a front", "add --front")
+	case !f.On:
+		return planOnly(cmd, j)
 	}
-	if !f.on {
-		return planOnly(cmd, spec, entries, detach)
-	}
-	f.take(spec)
-	phases, err := f.phases(cmd, 0, &cli.Job{Spec: spec, Entries: entries})
+	f.take(j.Spec)
+	phases, err := f.phases(cmd, 0, j)
 	if err != nil {
 		return err
 	}
-	if !f.run {
+	if !f.Run {
 		return f.show(cmd, phases...)
 	}
 	v, err := f.view(phases...)
@@ -59,21 +61,22 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
-	spec.Request.On, spec.Request.Remote.Rent = registry.Rented, rent
-	return submit(cmd, spec, entries, detach)
+	j.Spec.Request.On, j.Spec.Request.Remote.Rent = registry.Rented, rent
+	return submit(cmd, j, detach)
 }
 
 // lines plans a bag whose tasks are lines.
-func (f *planFront) lines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ bool) error {
-	if f.on || f.catalogue+f.deadline != "" {
+func (f *planFront) lines(cmd *cobra.Command, j *cli.Job) error {
+	if f.On || f.Catalogue+f.Deadline != "" {
 		return noFront()
 	}
 	h, err := statedir.Open()
 	if err != nil {
 		return err
 	}
-	spec.Bag.Open = in.Open
-	p, err := rundir.PlanTasks(cmd.Context(), h, spec, in.From, in.Tasks, held(cmd.Context(), h))
+	in := j.Lines
+	j.Spec.Bag.Open = in.Open
+	p, err := rundir.PlanTasks(cmd.Context(), h, j.Spec, in.From, in.Tasks, held(cmd.Context(), h))
 	if err != nil {
 		return err
 	}
@@ -86,11 +89,11 @@ func noFront() error {
 }
 
 // stages plans a job in stages, or draws its front.
-func (f *planFront) stages(cmd *cobra.Command, j *cli.Job, detach bool) error {
-	if !f.on {
-		return planStages(cmd, j, detach)
+func (f *planFront) stages(cmd *cobra.Command, j *cli.Job) error {
+	if !f.On {
+		return planStages(cmd, j)
 	}
-	if f.run {
+	if f.Run {
 		return job.ArgumentError("--run", "each stage is a job of its own, which would rent the machines again",
 			"remove --run, and write the machines of the point that you choose with berth run --machines and --idle-timeout")
 	}
@@ -149,7 +152,7 @@ func frontArgs(fs *pflag.FlagSet, args []string) (rest []string, err error) {
 
 // choice returns the machines of the chosen point.
 func (f *planFront) choice(v front.View, phases []frontPhase) (job.Rent, error) {
-	if v.Chosen == nil && f.only == "" {
+	if v.Chosen == nil && f.Only == "" {
 		return job.Rent{}, job.ArgumentError("--run", "no point of the front is selected", "select one with --budget, --deadline or --only")
 	}
 	tasks := 0
@@ -160,8 +163,8 @@ func (f *planFront) choice(v front.View, phases []frontPhase) (job.Rent, error) 
 	if v.Chosen != nil {
 		point = v.Front[*v.Chosen]
 	}
-	rent := job.Rent{Catalogue: f.catalogue, Budget: f.budget, Machines: catalogue.Choice(point), Predicted: catalogue.Forecast(point, tasks), Front: catalogue.Choices(v)}
-	if server, err := parse.Size("--server", f.server); err == nil {
+	rent := job.Rent{Catalogue: f.Catalogue, Budget: f.Budget, Machines: catalogue.Choice(point), Predicted: catalogue.Forecast(point, tasks), Front: catalogue.Choices(v)}
+	if server, err := parse.Size("--server", f.Server); err == nil {
 		rent.Server = float64(server)
 	}
 	for _, m := range rent.Machines {

@@ -19,50 +19,51 @@ import (
 )
 
 func newReport() *cobra.Command {
-	var tasks, accuracy, nodes, slow bool
-	var svg, by string
 	var since selection
+	o := struct {
+		Tasks    bool   `flag:"tasks" usage:"list every attempt with its phases"`
+		Nodes    bool   `flag:"nodes" usage:"draw the use of the nodes over time"`
+		SVG      string `flag:"svg" usage:"write the drawing of --nodes into this file"`
+		Accuracy bool   `flag:"accuracy" usage:"compare the predictions of all runs with the measured times"`
+		Slow     bool   `flag:"slow-nodes" usage:"say how often nodes were slow, by hour and by node"`
+		By       string `flag:"by" usage:"with --since: sum up by application, partition or account"`
+	}{By: "application"}
 	c := command("report", func(cmd *cobra.Command, args []string) error {
 		switch {
-		case nodes || svg != "":
+		case o.Nodes || o.SVG != "":
 			return nil
-		case since.since != "" && len(args) > 0:
+		case since.Since != "" && len(args) > 0:
 			return job.ArgumentError("", "--since sums up all jobs, and takes none", "omit "+args[0]+", or --since")
-		case since.since == "" && cmd.Flags().Changed("by"):
+		case since.Since == "" && cmd.Flags().Changed("by"):
 			return job.ArgumentError("", "--by goes with --since", "add --since 7d, for instance")
-		case since.since != "":
+		case since.Since != "":
 			return nil
 		}
 		return oneJob(cmd, args)
 	}, func(cmd *cobra.Command, args []string) error {
-		if accuracy {
+		if o.Accuracy {
 			return reportHistory(cmd, func(s *history.Store, ctx context.Context) (history.Accuracy, error) { return s.Accuracy(ctx, "") }, ui.Accuracy)
 		}
-		if slow {
+		if o.Slow {
 			return reportHistory(cmd, (*history.Store).Slowness, ui.Slowness)
 		}
-		if nodes || svg != "" {
-			return reportNodes(cmd, args, svg)
+		if o.Nodes || o.SVG != "" {
+			return reportNodes(cmd, args, o.SVG)
 		}
-		if since.since != "" {
-			return reportCores(cmd, &since, by)
+		if since.Since != "" {
+			return reportCores(cmd, &since, o.By)
 		}
 		h, r, err := named(args)
 		if err != nil {
 			return err
 		}
-		if tasks {
+		if o.Tasks {
 			return reportTasks(cmd, r)
 		}
 		return reportJob(cmd, h, r)
 	})
-	c.Flags().BoolVar(&tasks, "tasks", false, "list every attempt with its phases")
-	c.Flags().BoolVar(&nodes, "nodes", false, "draw the use of the nodes over time")
-	c.Flags().StringVar(&svg, "svg", "", "write the drawing of --nodes into this file")
-	c.Flags().BoolVar(&accuracy, "accuracy", false, "compare the predictions of all runs with the measured times")
-	c.Flags().BoolVar(&slow, "slow-nodes", false, "say how often nodes were slow, by hour and by node")
-	c.Flags().StringVar(&since.since, "since", "", "sum up the core-hours of jobs since then (2h, 7d, 2026-11-22, 2026-11-22 14:00)")
-	c.Flags().StringVar(&by, "by", "application", "with --since: sum up by application, partition or account")
+	addFlags(c.Flags(), &o)
+	c.Flags().StringVar(&since.Since, "since", "", "sum up the core-hours of jobs since then (2h, 7d, 2026-11-22, 2026-11-22 14:00)")
 	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes", "slow-nodes", "since")
 	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg", "slow-nodes", "since")
 	return c
@@ -74,7 +75,7 @@ func reportJob(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 		return err
 	}
 	v = withoutMissingOutput(v)
-	return show(cmd, v, func(w io.Writer) error { return ui.Report(ui.ForTerminal(w), v) })
+	return display(cmd, v, ui.Report)
 }
 
 func reportTasks(cmd *cobra.Command, r statedir.Run) error {
@@ -83,7 +84,7 @@ func reportTasks(cmd *cobra.Command, r statedir.Run) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
+	return Show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
 }
 
 // reportNodes tells what jobs took of their nodes over time, and draws it into a file if one is named.
@@ -116,7 +117,7 @@ func reportNodes(cmd *cobra.Command, args []string, svg string) error {
 			return statedir.WriteError(svg, err)
 		}
 	}
-	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
+	return Show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
 }
 
 // reportCores sums up the core-hours of jobs.
@@ -124,7 +125,7 @@ func reportCores(cmd *cobra.Command, since *selection, by string) error {
 	if err := since.check(cmd, time.Now()); err != nil {
 		return err
 	}
-	since.all = true
+	since.All = true
 	h, err := statedir.Open()
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func reportCores(cmd *cobra.Command, since *selection, by string) error {
 	if !ok {
 		return job.ArgumentError("", fmt.Sprintf("--by: jobs have no %q", by), "write application, partition or account")
 	}
-	return show(cmd, a, func(w io.Writer) error { return ui.Account(ui.ForTerminal(w), a) })
+	return display(cmd, a, ui.Account)
 }
 
 // reportHistory prints what the history of all runs says.
@@ -155,5 +156,5 @@ func reportHistory[V any](cmd *cobra.Command, read func(*history.Store, context.
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, func(w io.Writer) error { return print(ui.ForTerminal(w), v) })
+	return display(cmd, v, print)
 }

@@ -11,13 +11,15 @@ import (
 	"berth/internal/command/cli"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
+	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
 )
 
 type resumeFlags struct {
-	failed, detach bool
-	terms          cli.ResumeOptions
+	Failed bool `flag:"failed" usage:"run failed tasks again too"`
+	Detach bool `flag:"detach" usage:"do not wait for the end of the job"`
+	terms  cli.ResumeOptions
 }
 
 func newResume() *cobra.Command {
@@ -36,48 +38,51 @@ func newResume() *cobra.Command {
 		}
 		return kindError(spec.Kind, resume(cmd, h, r, &f))
 	})
-	c.Flags().BoolVar(&f.failed, "failed", false, "run failed tasks again too")
-	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end of the job")
+	addFlags(c.Flags(), &f)
 	f.terms.Register(c.Flags())
 	return forEitherKind(c)
 }
 
 func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the current folder: %w", err)
-	}
 	v, err := view(cmd.Context(), h, r)
 	if err != nil {
 		return err
 	}
-	if !over(v) { // it goes on by itself once there is a coordinator
-		if f.failed || f.terms.Given() {
-			return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "cancel it first, then resume it with the new options")
-		}
-		if _, err := control.Ensure(cmd.Context(), h); err != nil {
-			return err
-		}
-		if !rundir.HandedIn(r) {
-			if err := handIn(cmd.Context(), h, r, control.Submit{}); err != nil {
-				return err
-			}
-		}
-		return finish(cmd, h, r, f.detach, v)
+	if !over(v) && (f.Failed || f.terms.Given()) {
+		return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "cancel it first, then resume it with the new options")
 	}
-	undo, err := rundir.Replan(cmd.Context(), h, r, f.failed, func(s *job.Spec) error { return f.terms.Change(s, dir) })
+	if err := goOn(cmd.Context(), h, r, v, f, f.Failed); err != nil {
+		return err
+	}
+	return finish(cmd, h, r, f.Detach, v)
+}
+
+// goOn lets a job go on. One that is over is planned again; another goes on by itself once there is a coordinator.
+func goOn(ctx context.Context, h statedir.Home, r statedir.Run, v report.JobView, f *resumeFlags, failed bool) error {
+	if !over(v) {
+		_, err := control.Ensure(ctx, h)
+		if err == nil && !rundir.HandedIn(r) {
+			err = handIn(ctx, h, r, control.Submit{})
+		}
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current folder: %w", err)
+	}
+	undo, err := rundir.Replan(ctx, h, r, failed, func(s *job.Spec) error { return f.terms.Change(s, dir) })
 	if err != nil {
 		return err
 	}
-	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.failed}); err != nil {
+	if err := takeUp(ctx, h, r, control.Resume{Failed: failed}); err != nil {
 		return errors.Join(err, undo())
 	}
-	return finish(cmd, h, r, f.detach, v)
+	return nil
 }
 
-// goOn has a coordinator take up a job that is over. If it dies before it answers
+// takeUp has a coordinator take up a job that is over. If it dies before it answers
 // the next one is asked, unless the job goes on already.
-func goOn(ctx context.Context, h statedir.Home, r statedir.Run, how control.Resume) error {
+func takeUp(ctx context.Context, h statedir.Home, r statedir.Run, how control.Resume) error {
 	asked := false
 	return control.Call(ctx, h, func(c *control.Client) error {
 		if asked {

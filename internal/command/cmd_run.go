@@ -13,9 +13,11 @@ import (
 	"berth/internal/core/job"
 )
 
-func newRun(do then, of thenLines, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) error) *cobra.Command {
+func newRun(do then) *cobra.Command {
 	opts := cli.FileOptions{Env: os.Environ()}
-	var detach bool
+	var o struct {
+		Detach bool `flag:"detach" usage:"print the id of the job and do not wait for its end"`
+	}
 	c := command("run", oneFile, func(cmd *cobra.Command, args []string) error {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -26,21 +28,15 @@ func newRun(do then, of thenLines, inStages func(cmd *cobra.Command, j *cli.Job,
 			return kindError(opts.Kind, noJobFile(args[0], err))
 		}
 		warn(cmd, j.Warnings)
-		if err := checkResults(cmd, kindOf(j), detach); err != nil {
+		if err := checkResults(cmd, kindOf(j), o.Detach); err != nil {
 			return kindError(opts.Kind, err)
 		}
-		if j.Stages != nil {
-			return kindError(job.Bag, inStages(cmd, j, detach))
-		}
-		if j.Lines != nil {
-			return kindError(job.Bag, of(cmd, j.Spec, j.Lines, detach))
-		}
-		return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
+		return kindError(j.Spec.Kind, do(cmd, j, o.Detach))
 	})
 	c.SetUsageFunc(groupedUsage)
 	opts.Register(c.Flags())
 	addResultFlags(c.Flags())
-	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")
+	addFlags(c.Flags(), &o)
 	return forEitherKind(c)
 }
 

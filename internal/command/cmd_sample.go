@@ -2,13 +2,13 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"berth/internal/command/cli"
 	"berth/internal/command/trials"
 	"berth/internal/core/catalogue"
 	"berth/internal/core/job"
@@ -21,35 +21,26 @@ import (
 // sampling is berth sample.
 type sampling struct {
 	frontFlags
-	hosts, rest string // hosts: of the types
+	Hosts string `flag:"types" usage:"one host for each type of the catalogue, as in m1.m=host1,c1.m=8/host2; : is this machine"`
+	Rest  string `flag:"rest" usage:"write the entries that did not run to this file"`
 }
 
 func newSample() *cobra.Command {
-	var s sampling
-	c := newBag(s.then, nil)
-	c.Use = "sample --types TYPE=HOST,... --catalogue FILE [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]"
-	c.Short = "Measure some tasks of a new bag on each type of machine, and show the cost of the whole bag"
-	c.Long = `Run about thirty tasks of a bag on one host of each type of machine, by ssh, and show the front of the
-other tasks (see berth front): task times with confidence intervals, and the throughput of machines and of
-the data server. With --duplicates-ok seven tasks run on every type, and the times of the other tasks
-are estimated from one type to the next; otherwise each type runs thirty tasks of its own. Tasks that ran
-are done: --rest writes the other entries to a file.`
-	c.Example = "  berth sample --types m1.m=host1,c1.m=host2 --catalogue types.toml --duplicates-ok \\\n    --each-line files.txt --rest left.txt -- ./convert {}\n" +
-		"  berth bag --each-line left.txt -- ./convert {}"
-	c.Flags().StringVar(&s.hosts, "types", "", "one host for each type of the catalogue, as in m1.m=host1,c1.m=8/host2; : is this machine")
-	c.Flags().StringVar(&s.rest, "rest", "", "write the entries that did not run to this file")
-	s.register(c.Flags())
+	s := sampling{frontFlags: frontDefaults}
+	c := newBag("sample", s.then)
+	addFlags(c.Flags(), &s)
 	return c
 }
 
 // then tries tasks of a bag and draws the front of the others.
-func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
+func (s *sampling) then(cmd *cobra.Command, j *cli.Job, _ bool) error {
+	spec, entries := j.Spec, j.Entries
 	s.take(spec)
-	all, err := trials.Deal("--types", s.hosts, len(entries), spec.Bag.DuplicatesOK)
+	all, err := trials.Deal("--types", s.Hosts, len(entries), spec.Bag.DuplicatesOK)
 	if err != nil {
 		return err
 	}
-	if s.rest != "" && slices.ContainsFunc(entries, func(e job.Entry) bool { return len(e) != 1 || strings.Contains(e[0], "\n") }) {
+	if s.Rest != "" && slices.ContainsFunc(entries, func(e job.Entry) bool { return len(e) != 1 || strings.Contains(e[0], "\n") }) {
 		return job.ArgumentError("--rest", "not every entry is a single line, so they cannot be written to a file", "remove --rest")
 	}
 	if err := s.check(all, len(entries), spec.Bag.Need); err != nil {
@@ -87,11 +78,11 @@ func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry,
 
 // check finds what is wrong with flags and catalogue before anything is tried.
 func (s *sampling) check(all []trials.Trial, tasks int, need job.Resources) error {
-	bag, task := front.Bag{Tasks: tasks, Spread: s.spread}, catalogue.Task{Need: need, Times: make(map[string]float64)}
+	bag, task := front.Bag{Tasks: tasks, Spread: s.Spread}, catalogue.Task{Need: need, Times: make(map[string]float64)}
 	for _, t := range all {
 		task.Times[t.Name] = 1
 	}
-	if _, err := s.seconds("--deadline", s.deadline, 0); err != nil {
+	if _, err := s.seconds("--deadline", s.Deadline, 0); err != nil {
 		return err
 	}
 	_, types, err := s.model([]frontPhase{{bag: bag, task: task}})
@@ -107,15 +98,15 @@ func (s *sampling) check(all []trials.Trial, tasks int, need job.Resources) erro
 }
 
 func (s *sampling) writeRest(left []job.Entry) error {
-	if s.rest == "" {
+	if s.Rest == "" {
 		return nil
 	}
 	var b strings.Builder
 	for _, e := range left {
 		b.WriteString(e[0] + "\n")
 	}
-	if err := renameio.WriteFile(s.rest, []byte(b.String()), 0o666, renameio.WithPermissions(0o644)); err != nil {
-		return statedir.WriteError(s.rest, err)
+	if err := renameio.WriteFile(s.Rest, []byte(b.String()), 0o666, renameio.WithPermissions(0o644)); err != nil {
+		return statedir.WriteError(s.Rest, err)
 	}
 	return nil
 }
@@ -124,7 +115,7 @@ func (s *sampling) writeRest(left []job.Entry) error {
 func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Trial, left int, need job.Resources) error {
 	told := ui.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
 	task := catalogue.Task{Need: need, Times: make(map[string]float64), Rates: make(map[string]float64)}
-	bag := front.Bag{Tasks: left, Bytes: m.Bytes, Spread: s.spread, Server: m.Links.Server}
+	bag := front.Bag{Tasks: left, Bytes: m.Bytes, Spread: s.Spread, Server: m.Links.Server}
 	for k, t := range all {
 		e := m.Types[k]
 		told.Types = append(told.Types, ui.SampledType{Name: t.Name, Host: t.Host.Name, Job: t.Run.ID, Tried: e.Tried, Carried: e.Carried,
@@ -143,5 +134,5 @@ func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Tria
 		}
 		told.View = v
 	}
-	return show(cmd, told, func(w io.Writer) error { return ui.SampledText(w, told) })
+	return display(cmd, told, ui.SampledText)
 }

@@ -28,9 +28,7 @@ import (
 const serverIdle = time.Minute
 
 func newServer(policies leader.Policies) *cobra.Command {
-	c := command("server", nil, nil)
-	c.AddCommand(newServerStart(policies), newServerStop(), newServerStatus(), newServerRun(policies))
-	return group(c)
+	return group(command("server", nil, nil), newServerStart(policies), newServerStop(), newServerStatus(), newServerRun(policies))
 }
 
 func newServerStart(policies leader.Policies) *cobra.Command {
@@ -76,16 +74,18 @@ func startServer(cmd *cobra.Command, h statedir.Home, said leader.Choice) error 
 }
 
 func newServerStop() *cobra.Command {
-	var force bool
+	var o struct {
+		Force bool `flag:"force" usage:"end the coordinator even if jobs are not over"`
+	}
 	c := command("server stop", NoArguments, func(cmd *cobra.Command, _ []string) error {
 		h, err := statedir.Existing()
 		if err != nil {
 			return err
 		}
-		err = stopServer(cmd, h, force)
+		err = stopServer(cmd, h, o.Force)
 		place := leader.Of(h)
-		if o := place.StandIn(); o != nil && errors.Is(err, control.ErrNoServer) {
-			return stopStandIn(cmd.Context(), place, o, force)
+		if there := place.StandIn(); there != nil && errors.Is(err, control.ErrNoServer) {
+			return stopStandIn(cmd.Context(), place, there, o.Force)
 		}
 		if errors.Is(err, control.ErrNoServer) {
 			_ = ui.Say(cmd.ErrOrStderr(), "no coordinator is running")
@@ -93,7 +93,7 @@ func newServerStop() *cobra.Command {
 		}
 		return err
 	})
-	c.Flags().BoolVar(&force, "force", false, "end the coordinator even if jobs are not over")
+	addFlags(c.Flags(), &o)
 	return c
 }
 
@@ -139,7 +139,7 @@ func printServer(cmd *cobra.Command, h statedir.Home, c *control.Client) error {
 	if s.Chosen, err = leader.Of(h).Choice(); err != nil {
 		return err
 	}
-	return show(cmd, s, func(w io.Writer) error {
+	return Show(cmd, s, func(w io.Writer) error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(serverText(s), "\n"), "\n") {
 			if err := ui.Say(w, "%s", line); err != nil {
 				return err
@@ -175,15 +175,19 @@ func serverText(s control.Server) string {
 }
 
 func newServerRun(policies leader.Policies) *cobra.Command {
-	var readyFD, standIn, wait bool
+	var o struct {
+		ReadyFD bool `flag:"ready-fd" usage:"write to descriptor 3 when it listens"`
+		StandIn bool `flag:"as-stand-in" usage:"carry on inside a batch job where nobody is left, until a command wants the place"`
+		Wait    bool `flag:"wait" usage:"with --as-stand-in: wait until nobody is left"`
+	}
 	var idle time.Duration
 	p := policy{policies: policies}
 	c := command("server run", NoArguments, func(cmd *cobra.Command, _ []string) error {
-		if standIn {
-			return runStandIn(cmd, policies, idle, wait)
+		if o.StandIn {
+			return runStandIn(cmd, policies, idle, o.Wait)
 		}
 		var ready *os.File
-		if readyFD {
+		if o.ReadyFD {
 			ready = os.NewFile(control.ReadyFD, "ready")
 		}
 		err := runServer(cmd, idle, p, ready)
@@ -192,10 +196,8 @@ func newServerRun(policies leader.Policies) *cobra.Command {
 		}
 		return err
 	})
-	c.Flags().BoolVar(&readyFD, "ready-fd", false, "write to descriptor 3 when it listens")
+	addFlags(c.Flags(), &o)
 	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after this time without work; 0: never")
-	c.Flags().BoolVar(&standIn, "as-stand-in", false, "carry on inside a batch job where nobody is left, until a command wants the place")
-	c.Flags().BoolVar(&wait, "wait", false, "with --as-stand-in: wait until nobody is left")
 	p.flags(c)
 	for _, name := range []string{"ready-fd", "as-stand-in", "wait"} {
 		_ = c.Flags().MarkHidden(name)

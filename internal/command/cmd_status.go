@@ -35,7 +35,7 @@ func newStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
+		return Show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
 			return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
 		})
 	})
@@ -51,7 +51,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	}
 	if !wantJSON(cmd) && len(args) > 1 {
 		words, err := states(cmd.Context(), h, r, args[1:])
-		return errors.Join(ui.States(cmd.OutOrStdout(), words), err)
+		return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
 	}
 	if !wantJSON(cmd) {
 		v, err := brief(cmd.Context(), h, r)

@@ -22,33 +22,30 @@ import (
 )
 
 func newTrace() *cobra.Command {
-	c := command("trace", nil, nil)
-	c.AddCommand(newTraceStats())
-	return group(c)
+	return group(command("trace", nil, nil), newTraceStats())
 }
 
 func newTraceStats() *cobra.Command {
-	var out, part string
-	var all bool
-	var threshold float64
+	var o struct {
+		Out       string  `flag:"output,o" usage:"write the result to this file; standard output and standard error then belong to the program"`
+		All       bool    `flag:"all" usage:"print all functions, including those that were never called"`
+		Threshold float64 `flag:"threshold" usage:"count only functions whose calls in earlier runs were at most this multiple of the mean; tasks use 1"`
+		Part      string  `flag:"part" usage:"count only functions whose hash is in this range, LO-HI in hexadecimal digits: to find one that does harm"`
+	}
 	c := command("trace stats", func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return job.ArgumentError("", "no program is given", "write the program after --: berth trace stats -- COMMAND")
 		}
 		return nil
 	}, func(cmd *cobra.Command, args []string) error {
-		chosen, err := partOf(part)
+		chosen, err := partOf(o.Part)
 		if err != nil {
 			return err
 		}
-		return traceStats(cmd, args, &plant.Planter{Dir: traceDir(), Threshold: threshold},
-			plant.Options{Exact: threshold == 0, All: threshold == 0, Chosen: chosen}, out, all)
+		return traceStats(cmd, args, &plant.Planter{Dir: traceDir(), Threshold: o.Threshold},
+			plant.Options{Exact: o.Threshold == 0, All: o.Threshold == 0, Chosen: chosen}, o.Out, o.All)
 	})
-	c.Flags().StringVarP(&out, "output", "o", "", "write the result to this file; standard output and standard error then belong to the program")
-	c.Flags().BoolVar(&all, "all", false, "print all functions, including those that were never called")
-	c.Flags().Float64Var(&threshold, "threshold", 0,
-		"count only functions whose calls in earlier runs were at most this multiple of the mean; tasks use 1")
-	c.Flags().StringVar(&part, "part", "", "count only functions whose hash is in this range, LO-HI in hexadecimal digits: to find one that does harm")
+	addFlags(c.Flags(), &o)
 	_ = c.Flags().MarkHidden("part") // the flag is there
 	return c
 }

@@ -11,9 +11,11 @@ import (
 )
 
 func newProgress() *cobra.Command {
-	var follow bool
+	var o struct {
+		Follow bool `flag:"follow,f" usage:"show progress until the job is over; an interrupt ends the command, not the job"`
+	}
 	c := command("progress", oneJob, func(cmd *cobra.Command, args []string) error {
-		if follow {
+		if o.Follow {
 			return kindError("", await(cmd, args))
 		}
 		h, r, err := named(args)
@@ -24,9 +26,9 @@ func newProgress() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
+		return Show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
 	})
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "show progress until the job is over; an interrupt ends the command, not the job")
+	addFlags(c.Flags(), &o)
 	return c
 }
 

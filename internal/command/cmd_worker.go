@@ -23,56 +23,54 @@ import (
 )
 
 func newWorker() *cobra.Command {
-	var config, sweep string
-	var stdio bool
-	c := &cobra.Command{
-		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: NoArguments, Hidden: true,
-		Example: "  berth worker --config FILE",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			exe, err := os.Executable()
-			if err != nil {
-				return fmt.Errorf("find berth's own program: %w", err)
-			}
-			cfg := worker.Config{
-				StandInCommand: append([]string{exe}, wire.StandInArgs...),
-				SweepCommand:   []string{exe, "worker", "--sweep"},
-				Variables:      process.BatchVariables{Systems: registry.Variables()},
-				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
-			}
-			if m, err := local.ThisMachine(); err == nil {
-				cfg.NodeType = m.NodeType()
-			}
-			if sweep != "" {
-				return worker.Sweep(sweep, cfg.Variables, cfg.Log)
-			}
-			if err := procattr.DefaultSignals(); err != nil {
-				cfg.Log.Warn("tasks may begin with signals ignored or blocked", "err", err)
-			}
-			ctx, stop := terminable(cmd.Context())
-			defer stop()
-			if stdio {
-				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
-					cfg.WorkerConfig, cfg.Tunnel, cfg.Files, cfg.Cache = c, t, t.Files, t.Cache
-					cfg.GPUs = gpus.OfMachine(os.Environ(), "/")
-					return worker.Run(ctx, cfg)
-				})
-			}
-			if err := statedir.ReadJSON(config, &cfg.WorkerConfig); err != nil {
-				return err
-			}
-			if cfg.Remote != nil {
-				return hold(ctx, config, cfg.WorkerConfig, cfg.Log)
-			}
-			if cfg.Token != "" { // a batch system started it
-				cfg.Variables.Node = os.Environ()
-				cfg.GPUs = gpus.OfAllocation(os.Environ(), cfg.Capacity.GPUs, "/")
-			}
-			return worker.Run(ctx, cfg)
-		},
+	var o struct {
+		Config string `flag:"config" usage:"file that says who it is and where its coordinator is"`
+		Stdio  bool   `flag:"stdio" usage:"be told that on standard input, by a worker process on another machine that holds this one"`
+		Sweep  string `flag:"sweep" usage:"kill what tasks of the dead worker with this folder have left"`
 	}
-	c.Flags().StringVar(&config, "config", "", "file that says who it is and where its coordinator is")
-	c.Flags().BoolVar(&stdio, "stdio", false, "be told that on standard input, by a worker process on another machine that holds this one")
-	c.Flags().StringVar(&sweep, "sweep", "", "kill what tasks of the dead worker with this folder have left")
+	c := command("worker", NoArguments, func(cmd *cobra.Command, _ []string) error {
+		exe, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("find berth's own program: %w", err)
+		}
+		cfg := worker.Config{
+			StandInCommand: append([]string{exe}, wire.StandInArgs...),
+			SweepCommand:   []string{exe, "worker", "--sweep"},
+			Variables:      process.BatchVariables{Systems: registry.Variables()},
+			Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
+		}
+		if m, err := local.ThisMachine(); err == nil {
+			cfg.NodeType = m.NodeType()
+		}
+		if o.Sweep != "" {
+			return worker.Sweep(o.Sweep, cfg.Variables, cfg.Log)
+		}
+		if err := procattr.DefaultSignals(); err != nil {
+			cfg.Log.Warn("tasks may begin with signals ignored or blocked", "err", err)
+		}
+		ctx, stop := terminable(cmd.Context())
+		defer stop()
+		if o.Stdio {
+			return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
+				cfg.WorkerConfig, cfg.Tunnel, cfg.Files, cfg.Cache = c, t, t.Files, t.Cache
+				cfg.GPUs = gpus.OfMachine(os.Environ(), "/")
+				return worker.Run(ctx, cfg)
+			})
+		}
+		if err := statedir.ReadJSON(o.Config, &cfg.WorkerConfig); err != nil {
+			return err
+		}
+		if cfg.Remote != nil {
+			return hold(ctx, o.Config, cfg.WorkerConfig, cfg.Log)
+		}
+		if cfg.Token != "" { // a batch system started it
+			cfg.Variables.Node = os.Environ()
+			cfg.GPUs = gpus.OfAllocation(os.Environ(), cfg.Capacity.GPUs, "/")
+		}
+		return worker.Run(ctx, cfg)
+	})
+	c.Hidden = true
+	addFlags(c.Flags(), &o)
 	c.MarkFlagsOneRequired("config", "stdio", "sweep")
 	return c
 }

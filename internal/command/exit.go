@@ -11,35 +11,6 @@ import (
 	"berth/internal/server/report"
 )
 
-// exitDocs is the page's section on exit codes.
-const exitDocs = `
-## Exit codes
-
-The exit code of a job is that of its kind, whichever command waited for its end:
-
-- ` + "`berth bag`" + `: 0 if all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 102:
-  not started in time (` + "`--start-within`" + `); 255: an error of berth's own or of ` + "`--joblog`" + `, or cancelled.
-- ` + "`berth mapreduce`" + `: as [above](#berth-mapreduce).
-- ` + "`berth run`, `resume`, `wait`, `progress --follow`" + `: of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `.
-  255 also if berth cannot know the kind of the job: a flag that is unknown, a job file that cannot be read, a job that
-  is not there.
-- All others: 0, or what ` + "`berth mapreduce`" + ` has for such an error: 1 for invalid arguments, 5 for files that cannot be
-  written, …
-
-So for a bag a code from 1 to 101 always says how many tasks failed, and never what kind of error there was.
-`
-
-// Exit codes of berth mapreduce, and of every other command but those for bags.
-const (
-	exitFailed       = 1 // the job failed, or the arguments are invalid
-	exitNoInput      = 2
-	exitConfig       = 3
-	exitOutputExists = 4
-	exitIO           = 5
-	exitInterrupted  = 6
-	exitNotStarted   = 7
-)
-
 // Exit codes of berth bag: the number of failed tasks up to 100, then these. Commands for jobs of either kind
 // have the last one, too, for errors that come before the kind is known.
 const (
@@ -72,29 +43,14 @@ func ExitCode(err error) int {
 	case errors.As(err, &e):
 		return e.code
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+		return codeExit(job.CodeInterrupted)
 	}
 	return codeExit(job.CodeOf(err))
 }
 
-func codeExit(c job.Code) int {
-	switch c {
-	case job.CodeNoInput:
-		return exitNoInput
-	case job.CodeConfig:
-		return exitConfig
-	case job.CodeOutputExists:
-		return exitOutputExists
-	case job.CodeIO:
-		return exitIO
-	case job.CodeInterrupted:
-		return exitInterrupted
-	case job.CodeNotStarted:
-		return exitNotStarted
-	default:
-		return exitFailed
-	}
-}
+// codeExit is the exit code of berth mapreduce, and of every other command but those for bags: the error's own code, and 1
+// where the job failed.
+func codeExit(c job.Code) int { return max(1, int(c)) }
 
 // kindError gives an error of berth's own the exit code that it has for a job of that kind.
 func kindError(kind job.Kind, err error) error {
@@ -123,27 +79,20 @@ func forEitherKind(c *cobra.Command) *cobra.Command {
 
 // jobExit returns the error that stands for how a job ended, nil where it is done.
 func jobExit(v report.JobView) error {
-	state := event.State(v.State)
-	if state == event.StateDone && v.Joblog != "" {
-		return &exitError{code: exitBagError, err: errors.New(v.Joblog)}
-	}
-	if state == event.StateDone {
+	code := exitBagError
+	switch state := event.State(v.State); {
+	case state == event.StateDone && v.Joblog != "":
+		return &exitError{code: code, err: errors.New(v.Joblog)}
+	case state == event.StateDone:
 		return nil
+	case v.Kind != job.Bag && state == event.StateCancelled:
+		code = codeExit(job.CodeInterrupted)
+	case v.Kind != job.Bag:
+		code = codeExit(v.ErrorCode())
+	case v.ErrorCode() == job.CodeNotStarted:
+		code = exitBagNotStarted
+	case state != event.StateCancelled && v.TasksFailed > 0:
+		code = min(v.TasksFailed, exitManyFailed)
 	}
-	if v.Kind == job.Bag {
-		switch {
-		case v.ErrorCode() == job.CodeNotStarted:
-			return &exitError{code: exitBagNotStarted}
-		case state == event.StateCancelled || v.TasksFailed == 0:
-			return &exitError{code: exitBagError}
-		case v.TasksFailed > 100:
-			return &exitError{code: exitManyFailed}
-		default:
-			return &exitError{code: v.TasksFailed}
-		}
-	}
-	if state == event.StateCancelled {
-		return &exitError{code: exitInterrupted}
-	}
-	return &exitError{code: codeExit(v.ErrorCode())}
+	return &exitError{code: code}
 }

@@ -65,7 +65,7 @@ func (f *planFront) phases(cmd *cobra.Command, planned int, jobs ...*cli.Job) (a
 
 // tasks returns the phase of a bag.
 func (f *planFront) tasks(j *cli.Job, measured *predict.Measure) frontPhase {
-	p := frontPhase{bag: front.Bag{Tasks: len(j.Entries), Spread: f.spread}, task: catalogue.Task{Need: j.Spec.Bag.Need}}
+	p := frontPhase{bag: front.Bag{Tasks: len(j.Entries), Spread: f.Spread}, task: catalogue.Task{Need: j.Spec.Bag.Need}}
 	if j.Spec.Stage != nil {
 		p.name = j.Spec.Stage.Name
 	}
@@ -103,7 +103,7 @@ func (f *planFront) mapReduce(spec *job.MapReduceSpec, p *plan.Plan, prof *predi
 // spreadOf returns the spread of task times: as the flag says, or as it was measured.
 func (f *planFront) spreadOf(times *predict.Sketch) float64 {
 	if f.flags.Changed("spread") || times == nil || times.Count < 2 || times.Mean() <= 0 {
-		return f.spread
+		return f.Spread
 	}
 	return math.Min(10, times.StdDev()/times.Mean())
 }
@@ -116,7 +116,7 @@ func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
 	}
 	for _, c := range p.Outlook.Slots {
 		if c.Chosen && !math.IsInf(c.Wait, 1) {
-			return []front.Type{{Name: p.Alloc.On + ":" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
+			return []front.Type{{Name: p.Alloc.On + ":" + p.Outlook.Partition, Price: f.Price, Unit: 1, Boot: c.Wait,
 				Slots: max(1, c.PerNode.Slots(need)), Limit: min(c.Nodes, 100_000)}}
 		}
 	}

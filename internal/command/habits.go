@@ -25,7 +25,7 @@ func adviseFlag(c *cobra.Command, flag string) string {
 // the flag that passes an argument to the batch system whose flags have such names.
 func advice(here string) string {
 	for _, w := range registry.Words() {
-		if w.Directives != nil {
+		if w.Directives != "" {
 			here = strings.ReplaceAll(here, "{batch}", "--"+w.Flag+"=--")
 		}
 	}

@@ -19,7 +19,7 @@ const hadoopMessages = "hadoop-messages"
 
 // newConsole returns what shows a job.
 func newConsole(cmd *cobra.Command, r statedir.Run, opts ui.Options) ui.Console {
-	if wanted, err := cmd.Flags().GetBool(hadoopMessages); err != nil || !wanted {
+	if !is(cmd, hadoopMessages) {
 		return ui.New(opts)
 	}
 	return &yarn.Console{Out: opts.Out, Number: statedir.RunNumber(r.ID), Logs: hadoopLogs(r), User: procattr.UserName(os.Environ()),

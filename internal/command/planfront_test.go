@@ -17,7 +17,7 @@ import (
 
 // TestFrontHasTheCluster: the free nodes that the plan chose are a type that boots when they are free; those that never come are none.
 func TestFrontHasTheCluster(t *testing.T) {
-	f := planFront{price: 0.5}
+	f := planFront{Price: 0.5}
 	slot := plan.Candidate{Take: 2, Wait: 90, Chosen: true, PerNode: job.Resources{CPUs: 9}}
 	slot.Nodes = 7
 	never := slot

@@ -29,12 +29,12 @@ const (
 // policy is the flags that say how a coordinator has jobs share allocations, and how long
 // runs stay on disk.
 type policy struct {
-	order     string
+	Order     string `flag:"order" usage:"order of jobs that share nodes: auto, fifo or shortest (default: BERTH_ORDER, otherwise the earlier choice, otherwise auto)"`
 	scheduler string
 	rule      string
-	keep      bool
-	runs      int
-	standIn   string
+	Keep      bool   `flag:"keep" usage:"keep allocations as long as any of your jobs can use them (default: BERTH_KEEP, otherwise the earlier choice, otherwise no)"`
+	Runs      int    `flag:"keep-runs" usage:"remove the folder of a job that is over after this number of newer jobs was submitted; 0: keep all (default: the earlier choice, otherwise 1000, but no folder of a job that ended in the last 24 hours)"`
+	StandIn   string `flag:"stand-in" usage:"stand-ins that continue jobs on a cluster when no coordinator runs: on, nodes or off (default: BERTH_STAND_IN, otherwise the earlier choice, otherwise on)"`
 
 	policies leader.Policies // from which users may choose beside those of berth
 }
@@ -47,27 +47,24 @@ func (p *policy) flags(c *cobra.Command) {
 	for _, r := range p.policies.AllRules() {
 		rules = append(rules, r.Name())
 	}
-	c.Flags().StringVar(&p.order, "order", "", "order of jobs that share nodes: auto, fifo or shortest (default: BERTH_ORDER, otherwise the earlier choice, otherwise auto)")
+	addFlags(c.Flags(), p)
 	c.Flags().StringVar(&p.scheduler, "scheduler", "", "policy that places tasks and their phases on nodes: "+strings.Join(schedulers, ", ")+" (default: BERTH_SCHEDULER, otherwise the earlier choice, otherwise "+schedulers[0]+")")
 	c.Flags().StringVar(&p.rule, "straggler-rule", "", "rule that finds slow tasks while they run: "+strings.Join(rules, ", ")+" (default: BERTH_STRAGGLER_RULE, otherwise the earlier choice, otherwise "+rules[0]+")")
-	c.Flags().BoolVar(&p.keep, "keep", false, "keep allocations as long as any of your jobs can use them (default: BERTH_KEEP, otherwise the earlier choice, otherwise no)")
-	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folder of a job that is over after this number of newer jobs was submitted; 0: keep all (default: the earlier choice, otherwise 1000, but no folder of a job that ended in the last 24 hours)")
-	c.Flags().StringVar(&p.standIn, "stand-in", "", "stand-ins that continue jobs on a cluster when no coordinator runs: on, nodes or off (default: BERTH_STAND_IN, otherwise the earlier choice, otherwise on)")
 	_ = c.RegisterFlagCompletionFunc("scheduler", cobra.FixedCompletions(schedulers, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("straggler-rule", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // said returns what the flags say.
 func (p *policy) said(cmd *cobra.Command) (leader.Choice, error) {
-	c := leader.Choice{Order: p.order, Scheduler: p.scheduler, StragglerRule: p.rule, StandIn: leader.StandIn(p.standIn)}
+	c := leader.Choice{Order: p.Order, Scheduler: p.scheduler, StragglerRule: p.rule, StandIn: leader.StandIn(p.StandIn)}
 	if cmd.Flags().Changed("keep") {
-		c.Keep = &p.keep
+		c.Keep = &p.Keep
 	}
 	if cmd.Flags().Changed("keep-runs") {
-		c.KeepRuns = &p.runs
+		c.KeepRuns = &p.Runs
 	}
-	if p.runs < 0 {
-		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is not a number of jobs", p.runs), "write a whole number from 1, or 0 to keep all")
+	if p.Runs < 0 {
+		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is not a number of jobs", p.Runs), "write a whole number from 1, or 0 to keep all")
 	}
 	return c, p.policies.Check(c, "--order", "--scheduler", "--straggler-rule", "--stand-in")
 }
@@ -78,39 +75,33 @@ func environment(p leader.Policies) (leader.Choice, error) {
 	if err := p.Check(c, orderVar, schedulerVar, ruleVar, standInVar); err != nil {
 		return c, err
 	}
-	keep := false
-	switch v := os.Getenv(keepVar); v {
-	case "":
-		return c, nil
-	case "0":
-	case "1":
-		keep = true
-	default:
+	v := os.Getenv(keepVar)
+	if keep := v == "1"; keep || v == "0" {
+		c.Keep = &keep
+	} else if v != "" {
 		return c, job.ConfigError(keepVar, fmt.Sprintf("%q is neither yes nor no", v), "write 1 for yes, 0 for no")
 	}
-	c.Keep = &keep
 	return c, nil
 }
 
 // checkPolicy reports a coordinator that ran already, and goes by another policy than flags say.
 func checkPolicy(said leader.Choice, hello control.Hello) error {
-	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
-	switch {
-	case said.Order != "" && hello.Order != said.Order:
-	case said.Scheduler != "" && hello.Scheduler != said.Scheduler:
-		where, what = "--scheduler", "the coordinator runs already, with the scheduler "+hello.Scheduler
-	case said.StragglerRule != "" && hello.StragglerRule != said.StragglerRule:
-		where, what = "--straggler-rule", "the coordinator runs already, with the rule "+hello.StragglerRule
-	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
-		where, what = "--keep-runs", "the coordinator runs already, with "+leader.RunsText(hello.KeepRuns)
-	case said.StandIn != "" && hello.Carry != said.StandIn:
-		where, what = "--stand-in", "the coordinator runs already, with stand-ins "+string(hello.Carry)
-	case said.Keep == nil || hello.Keep == *said.Keep:
-		return nil
-	case hello.Keep:
-		where, what = "--keep", "the coordinator runs already, and keeps allocations"
-	default:
-		where, what = "--keep", "the coordinator runs already, and gives allocations back with the jobs that asked for them"
+	for _, c := range []struct {
+		flag string
+		same bool
+		how  string
+	}{
+		{"--order", said.Order == "" || hello.Order == said.Order, "the coordinator runs already, in the order " + hello.Order},
+		{"--scheduler", said.Scheduler == "" || hello.Scheduler == said.Scheduler, "the coordinator runs already, with the scheduler " + hello.Scheduler},
+		{"--straggler-rule", said.StragglerRule == "" || hello.StragglerRule == said.StragglerRule, "the coordinator runs already, with the rule " + hello.StragglerRule},
+		{"--keep-runs", said.KeepRuns == nil || hello.KeepRuns != nil && *hello.KeepRuns == *said.KeepRuns, "the coordinator runs already, with " + leader.RunsText(hello.KeepRuns)},
+		{"--stand-in", said.StandIn == "" || hello.Carry == said.StandIn, "the coordinator runs already, with stand-ins " + string(hello.Carry)},
+		{"--keep", said.Keep == nil || hello.Keep || !*said.Keep, "the coordinator runs already, and gives allocations back with the jobs that asked for them"},
+		{"--keep", said.Keep == nil || !hello.Keep || *said.Keep, "the coordinator runs already, and keeps allocations"},
+	} {
+		if !c.same {
+			return job.ConfigError(c.flag, c.how, "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one")
+		}
 	}
-	return job.ConfigError(where, what, "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one")
+	return nil
 }

@@ -15,26 +15,21 @@ import (
 
 // addResultFlags adds the flags that have a command print what the tasks of a bag wrote.
 func addResultFlags(fs *pflag.FlagSet) {
-	fs.Bool("group", false, "print the output of each task when the task has ended")
-	fs.BoolP("keep-order", "k", false, "print the output of the tasks in the order of the entries")
-	fs.Bool("tag", false, "print the output of the tasks; start each line with the entry of its task and a tab")
+	addFlags(fs, &struct {
+		Group     bool `flag:"group" usage:"print the output of each task when the task has ended"`
+		KeepOrder bool `flag:"keep-order,k" usage:"print the output of the tasks in the order of the entries"`
+		Tag       bool `flag:"tag" usage:"print the output of the tasks; start each line with the entry of its task and a tab"`
+	}{})
 }
 
 // resultsWanted returns how the command is to print what tasks wrote; ok is false where it is not.
 func resultsWanted(cmd *cobra.Command) (o results.Options, ok bool) {
-	is := func(name string) bool {
-		v, err := cmd.Flags().GetBool(name)
-		return err == nil && v
-	}
-	o = results.Options{InOrder: is("keep-order"), Tag: is("tag")}
-	return o, o.InOrder || o.Tag || is("group")
+	o = results.Options{InOrder: is(cmd, "keep-order"), Tag: is(cmd, "tag")}
+	return o, o.InOrder || o.Tag || is(cmd, "group")
 }
 
 // ungrouped reports whether tasks are to write straight to the command's own output.
-func ungrouped(cmd *cobra.Command) bool {
-	v, err := cmd.Flags().GetBool("ungroup")
-	return err == nil && v
-}
+func ungrouped(cmd *cobra.Command) bool { return is(cmd, "ungroup") }
 
 // checkResults refuses flags that do not go together with printing results.
 func checkResults(cmd *cobra.Command, kind job.Kind, detach bool) error {

@@ -70,7 +70,7 @@ func rootFor(extra Extra, args []string) *cobra.Command {
 		return root
 	}
 	for _, o := range own(extra.Policies) {
-		if len(args) > 0 && o.name == args[0] && !o.whole {
+		if len(args) > 0 && o.name == args[0] && !slices.Contains(lookAtOthers, o.name) {
 			c := o.make()
 			root.AddCommand(c)
 			foreign(c)
@@ -93,7 +93,7 @@ func newRoot(extra Extra) *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	group(root)
 	root.RunE = func(c *cobra.Command, _ []string) error {
-		if asked, err := c.Flags().GetBool("version"); err != nil || !asked {
+		if !is(c, "version") {
 			return c.Help()
 		}
 		return ui.Say(c.OutOrStdout(), "%s %s", program, version())
@@ -103,43 +103,55 @@ func newRoot(extra Extra) *cobra.Command {
 
 // ownCommand is a command of berth. A process makes those that it needs.
 type ownCommand struct {
-	name  string
-	make  func() *cobra.Command
-	whole bool // it looks at the others
+	name string
+	make func() *cobra.Command
 }
+
+// lookAtOthers are the commands that look at all of them.
+var lookAtOthers = []string{"hadoop", "docs"}
 
 // own returns the commands of berth.
 func own(policies leader.Policies) []ownCommand {
 	return []ownCommand{
-		{name: "mapreduce", make: func() *cobra.Command { return newMapReduce(submit) }},
-		{name: "bag", make: func() *cobra.Command { return newBag(submit, submitLines) }},
-		{name: "run", make: func() *cobra.Command { return newRun(submit, submitLines, submitStages) }},
-		{name: "plan", make: newPlan}, {name: "front", make: newFront}, {name: "sample", make: newSample},
-		{name: "status", make: newStatus}, {name: "progress", make: newProgress}, {name: "wait", make: newWait}, {name: "cat", make: newCat},
-		{name: "add", make: newAdd}, {name: "close", make: newClose}, {name: "watch", make: newWatch},
-		{name: "cancel", make: newCancel}, {name: "forget", make: newForget}, {name: "explain", make: newExplain},
-		{name: "resume", make: newResume}, {name: "report", make: newReport}, {name: "dashboard", make: newDashboard},
-		{name: "machines", make: newMachines}, {name: "simulate", make: newSimulate}, {name: "trace", make: newTrace},
-		{name: "hadoop-home", make: newHadoopHome}, {name: "hadoop", make: newHadoop, whole: true},
-		{name: "hq-home", make: newHQHome}, {name: "hq", make: newHQ},
-		{name: "server", make: func() *cobra.Command { return newServer(policies) }},
-		{name: "worker", make: newWorker}, {name: "docs", make: newDocs, whole: true},
+		{"mapreduce", func() *cobra.Command { return newMapReduce(submit) }},
+		{"bag", func() *cobra.Command { return newBag("bag", submit) }},
+		{"run", func() *cobra.Command { return newRun(submit) }},
+		{"plan", newPlan}, {"front", newFront}, {"sample", newSample},
+		{"status", newStatus}, {"progress", newProgress}, {"wait", newWait}, {"cat", newCat},
+		{"add", newAdd}, {"close", newClose}, {"watch", newWatch},
+		{"cancel", newCancel}, {"forget", newForget}, {"explain", newExplain},
+		{"resume", newResume}, {"report", newReport}, {"dashboard", newDashboard},
+		{"machines", newMachines}, {"simulate", newSimulate}, {"trace", newTrace},
+		{"hadoop-home", newHadoopHome}, {"hadoop", newHadoop},
+		{"hq-home", newHQHome}, {"hq", newHQ},
+		{"server", func() *cobra.Command { return newServer(policies) }},
+		{"worker", newWorker}, {"docs", newDocs},
 	}
 }
 
 // wantJSON reports whether --json was given.
-func wantJSON(cmd *cobra.Command) bool {
-	v, err := cmd.Flags().GetBool("json")
+func wantJSON(cmd *cobra.Command) bool { return is(cmd, "json") }
+
+// is reports whether a command has a flag and it is given.
+func is(cmd *cobra.Command, flag string) bool {
+	v, err := cmd.Flags().GetBool(flag)
 	return err == nil && v
 }
 
-// Show prints what a command of another program has found out, as those of berth do.
-func Show(cmd *cobra.Command, v any, text func(io.Writer) error) error { return show(cmd, v, text) }
-
-// show prints what a command has found out: as JSON where that is wanted, else as text.
-func show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+// Show prints what a command has found out: as JSON where that is wanted, else as text.
+func Show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), v)
 	}
 	return text(cmd.OutOrStdout())
+}
+
+// display shows the user what package ui makes a text of.
+func display[V any](cmd *cobra.Command, v V, text func(io.Writer, V) error) error {
+	return Show(cmd, v, func(w io.Writer) error { return text(ui.ForTerminal(w), v) })
+}
+
+// reply shows the user v, of which a line is the text.
+func reply(cmd *cobra.Command, v any, format string, args ...any) error {
+	return Show(cmd, v, func(w io.Writer) error { return ui.Say(w, format, args...) })
 }

@@ -25,18 +25,17 @@ const shownOver = 10
 
 // selection is which jobs berth status lists. The zero value of cutoff is the beginning of time.
 type selection struct {
-	all    bool
+	All    bool `flag:"all" usage:"list all jobs"`
 	states []string
-	since  string
-	limit  int
-	cutoff time.Time // that since stands for
+	Since  string    `flag:"since" usage:"list jobs that are not over, and jobs that ended within this time (2h, 3d) or after this date (2026-11-22, 2026-11-22 14:00)"`
+	Limit  int       `flag:"limit" usage:"largest number of listed jobs that are over; the jobs that ended last are listed"`
+	cutoff time.Time // that Since stands for
 }
 
 func (s *selection) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&s.all, "all", false, "list all jobs")
+	s.Limit = shownOver
+	addFlags(c.Flags(), s)
 	c.Flags().StringSliceVar(&s.states, "state", nil, "list only jobs in these states, separated by commas")
-	c.Flags().StringVar(&s.since, "since", "", "list jobs that are not over, and jobs that ended within this time (2h, 3d) or after this date (2026-11-22, 2026-11-22 14:00)")
-	c.Flags().IntVar(&s.limit, "limit", shownOver, "largest number of listed jobs that are over; the jobs that ended last are listed")
 	c.MarkFlagsMutuallyExclusive("all", "limit")
 	c.MarkFlagsMutuallyExclusive("all", "since")
 }
@@ -54,20 +53,20 @@ func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 			return job.ArgumentError("", fmt.Sprintf("--state: %q is not a state of a job", state), "write one or more of "+strings.Join(jobStates, ", "))
 		}
 	}
-	if s.limit < 0 {
-		return job.ArgumentError("", fmt.Sprintf("--limit: %d is not a number of jobs", s.limit), "write a whole number from 0")
+	if s.Limit < 0 {
+		return job.ArgumentError("", fmt.Sprintf("--limit: %d is not a number of jobs", s.Limit), "write a whole number from 0")
 	}
-	if s.since == "" {
+	if s.Since == "" {
 		return nil
 	}
-	s.all = !cmd.Flags().Changed("limit")
-	if at, ok := parse.Date(s.since); ok {
+	s.All = !cmd.Flags().Changed("limit")
+	if at, ok := parse.Date(s.Since); ok {
 		s.cutoff = at.Std()
 		return nil
 	}
-	d, err := parse.Duration("--since", s.since)
+	d, err := parse.Duration("--since", s.Since)
 	if err != nil {
-		return job.ArgumentError("", fmt.Sprintf("--since: %q is neither a time nor a date", s.since), "write 90m, 2h or 3d, or a date as 2026-11-22 or 2026-11-22 14:00")
+		return job.ArgumentError("", fmt.Sprintf("--since: %q is neither a time nor a date", s.Since), "write 90m, 2h or 3d, or a date as 2026-11-22 or 2026-11-22 14:00")
 	}
 	s.cutoff = now.Add(-d)
 	return nil
@@ -107,7 +106,7 @@ func (s *selection) views(ctx context.Context, h statedir.Home) (list []report.J
 		if f.at.Before(s.cutoff) {
 			break
 		}
-		if !s.all && len(s.states) == 0 && i == s.limit {
+		if !s.All && len(s.states) == 0 && i == s.Limit {
 			more = len(ended) - i
 			break
 		}
@@ -118,9 +117,9 @@ func (s *selection) views(ctx context.Context, h statedir.Home) (list []report.J
 	slices.SortStableFunc(last, func(a, b report.JobView) int {
 		return cmp.Or(b.Ended.Compare(a.Ended), cmp.Compare(statedir.RunNumber(b.ID), statedir.RunNumber(a.ID)))
 	})
-	if !s.all && len(last) > s.limit {
-		more += len(last) - s.limit
-		last = last[:s.limit]
+	if !s.All && len(last) > s.Limit {
+		more += len(last) - s.Limit
+		last = last[:s.Limit]
 	}
 	return append(list, last...), more, nil
 }

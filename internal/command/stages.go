@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,6 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
-	"berth/internal/server/rundir"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
@@ -78,7 +78,7 @@ func withdraw(h statedir.Home, runs []statedir.Run) error {
 }
 
 // planStages tells how each stage would be run; with --json how the operation would.
-func planStages(cmd *cobra.Command, j *cli.Job, _ bool) error {
+func planStages(cmd *cobra.Command, j *cli.Job) error {
 	for i, next := range append([]*cli.Job{j}, j.Then...) {
 		if wantJSON(cmd) && i != 1 {
 			continue
@@ -86,7 +86,7 @@ func planStages(cmd *cobra.Command, j *cli.Job, _ bool) error {
 		if !wantJSON(cmd) {
 			_ = ui.Say(cmd.OutOrStdout(), "%s:", next.Spec.Name)
 		}
-		if err := planOnly(cmd, next.Spec, next.Entries, false); err != nil {
+		if err := planOnly(cmd, next); err != nil {
 			return err
 		}
 	}
@@ -109,19 +109,18 @@ func finishStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run, deta
 }
 
 func tellStages(cmd *cobra.Command, runs []statedir.Run) error {
-	var ids []job.ID
+	var told struct {
+		IDs []job.ID `json:"ids"`
+	}
 	for _, r := range runs {
-		ids = append(ids, r.ID)
+		told.IDs = append(told.IDs, r.ID)
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), struct {
-			IDs []job.ID `json:"ids"`
-		}{ids})
-	}
-	for _, id := range ids {
-		_ = ui.Say(cmd.OutOrStdout(), "%s", id)
-	}
-	return nil
+	return Show(cmd, told, func(w io.Writer) (err error) {
+		for _, id := range told.IDs {
+			err = cmp.Or(err, ui.Say(w, "%s", id))
+		}
+		return err
+	})
 }
 
 // showStages shows stages until all are done, or one is not; then the error says which.
@@ -160,19 +159,14 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 			continue
 		}
 		left = append(left, r)
-		if over(v) {
-			err = resumeStage(cmd.Context(), h, r, f)
-		} else if _, err = control.Ensure(cmd.Context(), h); err == nil && !rundir.HandedIn(r) {
-			err = handIn(cmd.Context(), h, r, control.Submit{})
-		}
-		if err != nil {
+		if err := goOn(cmd.Context(), h, r, v, f, true); err != nil {
 			return err
 		}
 	}
 	if len(left) == 0 {
 		return job.ArgumentError(string(r.ID), "all stages of the job are done; there is nothing to resume", "")
 	}
-	return finishStages(cmd, h, left, f.detach)
+	return finishStages(cmd, h, left, f.Detach)
 }
 
 // stagesWith returns the stages of the job whose first stage is given, in their order.
@@ -185,19 +179,4 @@ func stagesWith(h statedir.Home, first job.ID) ([]statedir.Run, error) {
 		}
 	}
 	return all, err
-}
-
-func resumeStage(ctx context.Context, h statedir.Home, r statedir.Run, f *resumeFlags) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the current folder: %w", err)
-	}
-	undo, err := rundir.Replan(ctx, h, r, true, func(s *job.Spec) error { return f.terms.Change(s, dir) })
-	if err != nil {
-		return err
-	}
-	if err := goOn(ctx, h, r, control.Resume{Failed: true}); err != nil {
-		return errors.Join(err, undo())
-	}
-	return nil
 }

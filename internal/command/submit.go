@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 
@@ -19,33 +21,40 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// submit plans a job, hands it to the coordinator and, unless detached, shows it to its end.
-func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
+// submit plans a job, hands it to the coordinator and, unless detached, shows it to its end. Tasks in lines go along, so that
+// no bag is left without them if this command is killed.
+func submit(cmd *cobra.Command, j *cli.Job, detach bool) error {
+	if j.Stages != nil {
+		return submitStages(cmd, j, detach)
+	}
 	h, err := statedir.Open()
 	if err != nil {
 		return err
 	}
-	if err := nameAfter(cmd.Context(), h, spec); err != nil {
+	if err := nameAfter(cmd.Context(), h, j.Spec); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	var live *results.Live
-	r, err := hand(ctx, h, spec, entries, handed{begin: func(r statedir.Run) (err error) {
-		if spec.Bag != nil && spec.Bag.Ungroup {
+	as := handed{begin: func(r statedir.Run) (err error) {
+		if j.Spec.Bag != nil && j.Spec.Bag.Ungroup {
 			live, err = results.OpenLive(r, os.Stdout, os.Stderr)
 		}
 		return err
-	}})
+	}}
+	if in := j.Lines; in != nil {
+		first := control.Add{From: in.From, Tasks: in.Texts, Key: rand.Text()} // with a key, as the call is repeated if a coordinator dies
+		as.with, detach = control.Submit{First: &first, Close: !in.Open}, detach || in.Open
+	}
+	r, err := hand(ctx, h, j.Spec, j.Entries, as)
 	if err != nil {
 		return err
 	}
 	cmd.SetContext(ctx)
 	err = finish(cmd, h, r, detach, report.JobView{})
 	if live != nil {
-		if lerr := live.Close(); err == nil {
-			err = lerr
-		}
+		err = cmp.Or(err, live.Close())
 	}
 	return err
 }
@@ -126,19 +135,19 @@ func handIn(ctx context.Context, h statedir.Home, r statedir.Run, with control.S
 // finish shows a job to its end, or says its id where it is to be left alone.
 // told is what its user knows of it already.
 func finish(cmd *cobra.Command, h statedir.Home, r statedir.Run, detach bool, told report.JobView) error {
-	if !detach {
-		v, err := attach(cmd, h, r, attachment{owner: true, told: told})
-		if err != nil {
-			return err
-		}
-		return jobExit(v)
-	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), struct {
+	if detach {
+		return reply(cmd, struct {
 			ID job.ID `json:"id"`
-		}{r.ID})
+		}{r.ID}, "%s", r.ID)
 	}
-	return ui.Say(cmd.OutOrStdout(), "%s", r.ID)
+	v, err := showToEnd(cmd, h, r, attachment{owner: true, told: told})
+	if err == nil && wantJSON(cmd) {
+		err = ui.JSON(cmd.OutOrStdout(), v)
+	}
+	if err != nil {
+		return err
+	}
+	return jobExit(v)
 }
 
 // unknown reports whether the coordinator does not have the job that was asked for.

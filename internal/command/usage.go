@@ -37,7 +37,8 @@ func name(c *cobra.Command, more ...string) string {
 
 // group makes a command that has others under it say which there are when none is
 // named, and refuse one that there is not.
-func group(c *cobra.Command) *cobra.Command {
+func group(c *cobra.Command, under ...*cobra.Command) *cobra.Command {
+	c.AddCommand(under...)
 	c.DisableFlagsInUseLine = true
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -78,20 +79,21 @@ func flagError(c *cobra.Command, err error) error {
 	case !errors.As(err, &unknown):
 		return job.ArgumentError("", err.Error(), "see "+c.CommandPath()+" --help")
 	}
-	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		return job.ArgumentError("", "there is no flag -"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
+	word, dashes := unknown.GetSpecifiedName(), "--"
+	if unknown.GetSpecifiedShortnames() != "" {
+		dashes = "-"
 	}
-	if _, is := synonyms.Flag(unknown.GetSpecifiedName()); is {
-		return job.ArgumentError("", "there is no flag --"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
+	do := adviseFlag(c, word)
+	if _, is := synonyms.Flag(word); dashes == "--" && !is {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, f.Name)
+			}
+		})
+		do = meant(c, dashes, word, known)
 	}
-	var known []string
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			known = append(known, f.Name)
-		}
-	})
-	word := unknown.GetSpecifiedName()
-	return job.ArgumentError("", "there is no flag --"+word, meant(c, "--", word, known))
+	return job.ArgumentError("", "there is no flag "+dashes+word, do)
 }
 
 // kinds says in words what values flags take, by their type.

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"berth/internal/core/cluster"
@@ -9,6 +10,7 @@ import (
 	"berth/internal/core/job/parse"
 	"berth/internal/core/starts"
 	"berth/internal/node/process"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -53,9 +55,9 @@ type BatchWords struct {
 	Where     []string // options of its command that a wake-up job has, too: they say where it runs and whose account it uses (batch.Where)
 	Noise     []string // texts in lines of a job's output that inform nobody
 	// Mark begins the lines of a script that have options of its command. Directives are those of them that a bag has, too, without
-	// their dashes, with the names of the options; nil: such lines are not read.
+	// their dashes, with the names of the options; "": such lines are not read.
 	Mark       string
-	Directives map[string]string
+	Directives Table
 	Variables  process.SystemVariables // by which it describes an allocation to a process
 	// Cores returns how many cores of a host the batch job has that a process with this environment is part of.
 	Cores func(env []string, host string) BatchCores
@@ -74,6 +76,14 @@ type Observation struct {
 	NoSharedFiles bool     // no node sees the files of this machine
 }
 
+// Equip writes the keys of a worker, and its config to a file.
+func (s *Setup) Equip(c wire.WorkerConfig, file string) error {
+	if err := s.Issue(c.Node, c.Bundle); err != nil {
+		return fmt.Errorf("make keys for %s: %w", c.Node, err)
+	}
+	return statedir.WriteJSON(file, c)
+}
+
 // Setup is what a coordinator gives to a driver when it makes it.
 type Setup struct {
 	Exe   string // path of the berth program, on a file system that the nodes share
@@ -87,10 +97,10 @@ type Setup struct {
 	Issue  func(node job.NodeID, path string) error
 	Report Reporter
 	Now    func() job.Time // the clock for the driver's own waiting; it need not follow steps of the wall clock
-	Wall   func() job.Time // the wall clock, in which batch systems give times; nil: Now
-	Log    *slog.Logger    // nil: messages are discarded
+	Wall   func() job.Time // the wall clock, in which batch systems and providers give times
+	Log    *slog.Logger
 
-	// The rest is for batch systems only. Env is the environment for clusters without a remembered one; nil is that of this process.
+	// The rest is for batch systems only. Env is the environment for clusters without a remembered one.
 	// StandIn is what workers and wake-up jobs need to start a stand-in coordinator; nil: they start none. Inside is the batch job
 	// in which this process runs, or "". Wake says whether wake-up jobs are submitted, too.
 	Env     []string

@@ -67,7 +67,7 @@ func newReduceRun(ctx context.Context, t *ReduceTask) (*reduceRun, error) {
 	}
 	return &reduceRun{
 		ctx: ctx, t: t, shuffle: shuffle.NewCollector(shuffle.Config{
-			Source: t.Source, By: t.Attempt, Partition: t.Partition, Maps: t.Maps, Pace: t.Pace, Dir: t.Dir, Progress: t.Progress,
+			Source: t.Source, By: t.Attempt, Partition: t.Partition, Maps: t.Maps, Dir: t.Dir, Progress: t.Progress,
 		}), order: order, phase: job.PhaseShuffle, counters: counters{},
 	}, nil
 }

@@ -76,7 +76,6 @@ type ReduceTask struct {
 	Maps      int // number of map tasks: segments to fetch
 	Reducer   Program
 	Source    shuffle.Source // of segments
-	Pace      *shuffle.Pace  // limits the rate of fetches from other nodes; nil: no limit
 }
 
 // enter begins a phase of an attempt. If the attempt has to wait for a grant, it releases the memory of its

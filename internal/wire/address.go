@@ -25,15 +25,6 @@ type machine struct {
 	named []netip.Addr // addresses to which its name resolves
 }
 
-// Local returns the address, host:port, to which workers on this machine connect.
-func (l *Listener) Local() string {
-	at := l.bound()
-	if at.Addr().IsUnspecified() {
-		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
-	}
-	return at.String()
-}
-
 // Addresses returns the addresses, host:port, to which workers on other machines may connect, the
 // one most likely to be reachable first. If the listener is bound to one address, that is the only
 // one. If it listens on all interfaces, they are this machine's addresses, some of which may be
@@ -48,7 +39,7 @@ func (l *Listener) Addresses() []string {
 	if all := thisMachine().addresses(at); len(all) > 0 {
 		return all
 	}
-	return []string{l.Local()}
+	return []string{netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()}
 }
 
 func (l *Listener) bound() netip.AddrPort {

@@ -3,19 +3,12 @@ package wire
 import (
 	"fmt"
 	"math"
-
-	"berth/internal/core/event"
-	"berth/internal/core/job"
 )
 
+// The Check methods refuse values that berth never sends and that would break an index or a comparison. What messages contain has such methods of
+// its own (package mpack).
+
 func (m *Hello) Check() error {
-	for _, list := range [][]job.Attempt{m.Running, m.Held} {
-		for _, a := range list {
-			if err := event.CheckAttempt(a); err != nil {
-				return err
-			}
-		}
-	}
 	if c := m.Capacity; c.CPUs < 0 || c.Mem < 0 || c.Disk < 0 || c.Net < 0 || c.GPUs < 0 {
 		return fmt.Errorf("impossible capacity %+v", m.Capacity)
 	}
@@ -24,12 +17,6 @@ func (m *Hello) Check() error {
 
 func (m *Heartbeat) Check() error {
 	for _, p := range m.Progress {
-		if err := event.CheckAttempt(p.Attempt, p.Phase); err != nil {
-			return err
-		}
-		if err := p.Check(); err != nil {
-			return err
-		}
 		if math.IsNaN(p.Part) || math.IsInf(p.Part, 0) {
 			return fmt.Errorf("progress of %v is not a number", p.Attempt)
 		}
@@ -41,14 +28,14 @@ func (m *Start) Check() error {
 	if m.Task != nil && m.Task.Command != nil && (len(m.Task.Command) == 0 || m.Task.Command[0] == "") {
 		return fmt.Errorf("%v has an empty command", m.Attempt)
 	}
-	return m.Start.Check()
+	return nil
 }
 
 func (m *ReadOutput) Check() error {
 	if m.Offset < 0 {
 		return fmt.Errorf("output from the offset %d", m.Offset)
 	}
-	return event.CheckAttempt(m.Attempt)
+	return m.Attempt.Check()
 }
 
 func (m *Printed) Check() error {
@@ -57,16 +44,3 @@ func (m *Printed) Check() error {
 	}
 	return nil
 }
-
-func (m *EndedAck) Check() error { return event.CheckAttempt(m.Attempt) }
-
-// All values of these messages are valid.
-
-func (*Retiring) Check() error     { return nil }
-func (*Synced) Check() error       { return nil }
-func (*Welcome) Check() error      { return nil }
-func (*HeartbeatAck) Check() error { return nil }
-func (*Job) Check() error          { return nil }
-func (*Ends) Check() error         { return nil }
-func (*Shutdown) Check() error     { return nil }
-func (*Sync) Check() error         { return nil }

@@ -2,12 +2,12 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +27,7 @@ type Conn struct {
 	peer string // address for errors
 
 	in   *bufio.Reader
-	body []byte // of the last message received; reused
+	body bytes.Buffer // of the last message received; reused
 
 	mu      sync.Mutex
 	queue   []byte // frames that are not written yet
@@ -117,36 +117,21 @@ func (c *Conn) Recv() (Message, error) {
 	if _, err := c.in.Discard(headerSize); err != nil {
 		return nil, c.lost(err)
 	}
-	body, err := c.read(int(size))
-	if err != nil {
+	c.body.Reset()
+	if _, err := io.CopyN(&c.body, c.in, int64(size)); err != nil { // it takes memory as bytes arrive, because the announced length may be false
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, c.lost(err)
 	}
-	m, err := Decode(kind, body)
+	m, err := Decode(kind, c.body.Bytes())
+	if c.body.Cap() > keepBuffer {
+		c.body = bytes.Buffer{}
+	}
 	if err != nil {
 		return nil, c.garbage(err)
 	}
 	return m, nil
-}
-
-// read returns the next n bytes, which are valid until the next call. It allocates memory as bytes
-// arrive, because the announced length may be false.
-func (c *Conn) read(n int) ([]byte, error) {
-	body := c.body[:0]
-	for len(body) < n {
-		have := len(body)
-		step := min(n-have, max(have, keepBuffer))
-		body = slices.Grow(body, step)[:have+step]
-		if _, err := io.ReadFull(c.in, body[have:]); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, err
-		}
-	}
-	if c.body = body; cap(body) > keepBuffer {
-		c.body = nil
-	}
-	return body, nil
 }
 
 // SetReadDeadline makes Recv fail after t; the zero time means never. A message of which only a

@@ -33,8 +33,8 @@ func TestMessagesArriveInOrder(t *testing.T) {
 			t.Fatalf("got %.80v, %v; want %.80v", got, err, m)
 		}
 	}
-	if cap(worker.body) > keepBuffer {
-		t.Errorf("a buffer of %d bytes is kept", cap(worker.body))
+	if n := worker.body.Cap(); n > keepBuffer {
+		t.Errorf("a buffer of %d bytes is kept", n)
 	}
 }
 

@@ -41,74 +41,54 @@ const (
 func Dial(ctx context.Context, b *Bundle) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	r := &race{ctx: ctx, bundle: b, results: make(chan dialed, len(b.Addrs))}
-	c, err := r.run()
-	if r.running > 0 {
-		go r.dismiss()
+	c, errs := race(b.Addrs, func(addr string) (*Conn, error) { return dialAt(ctx, addr, b.Identity) })
+	if c == nil {
+		return nil, lost(errs)
 	}
-	return c, err
+	return c, nil
 }
 
-// race is one attempt to connect to all addresses of a bundle.
-type race struct {
-	ctx     context.Context // ends with the race
-	bundle  *Bundle
-	next    int // index of the next address
-	running int
-	results chan dialed // has a place for every address, so that no sender blocks
-}
-
-type dialed struct {
-	conn *Conn
-	err  error
-}
-
-// run returns the first connection to the coordinator.
-func (r *race) run() (*Conn, error) {
+// race returns the first connection that is established to one of these addresses, or why there is none. Those that are established
+// after it are closed.
+func race(addrs []string, dial func(addr string) (*Conn, error)) (*Conn, []error) {
+	type dialed struct {
+		conn *Conn
+		err  error
+	}
+	results, over := make(chan dialed), make(chan struct{})
+	defer close(over)
 	var errs []error
-	for r.start(); r.running > 0; r.start() {
+	for next := 0; len(errs) < len(addrs); {
 		var waited <-chan time.Time
-		if r.next < len(r.bundle.Addrs) {
+		if next < len(addrs) {
+			addr := addrs[next]
+			go func() {
+				c, err := dial(addr)
+				select {
+				case results <- dialed{c, err}:
+				case <-over:
+					if err == nil {
+						c.Close() //nolint:errcheck // the connection was not used
+					}
+				}
+			}()
+			next++
 			waited = time.After(dialStagger)
 		}
 		select {
 		case <-waited:
-		case d := <-r.results:
-			r.running--
+		case d := <-results:
 			if d.err == nil {
 				return d.conn, nil
 			}
 			errs = append(errs, d.err)
 		}
 	}
-	return nil, r.lost(errs)
-}
-
-// start starts to connect to the next address, if there is one.
-func (r *race) start() {
-	if r.next == len(r.bundle.Addrs) {
-		return
-	}
-	addr := r.bundle.Addrs[r.next]
-	r.next++
-	r.running++
-	go func() {
-		c, err := dialAt(r.ctx, addr, r.bundle.Identity)
-		r.results <- dialed{c, err}
-	}()
-}
-
-// dismiss closes connections that are established after the race.
-func (r *race) dismiss() {
-	for ; r.running > 0; r.running-- {
-		if d := <-r.results; d.err == nil {
-			d.conn.Close() //nolint:errcheck // the connection was not used
-		}
-	}
+	return nil, errs
 }
 
 // lost returns the error for a race in which no address was the coordinator's.
-func (r *race) lost(errs []error) error {
+func lost(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
 	}

@@ -77,30 +77,28 @@ func TestDialPassesBadAddresses(t *testing.T) {
 func TestDialKeepsOneConnection(t *testing.T) {
 	a := newAuthority(t)
 	first, r := listen(t, a)
-	ctx, cancel := context.WithCancel(t.Context())
-	race := &race{ctx: ctx, bundle: &Bundle{Addrs: []string{first.Addr().String(), first.Addr().String()}, Identity: a.worker(t, "a1/0")},
-		results: make(chan dialed, 2)}
-	race.start()
-	race.start()
-	won := <-race.results
-	if race.running--; won.err != nil {
-		t.Fatal(won.err)
+	id, second, over := a.worker(t, "a1/0"), make(chan struct{}), make(chan struct{})
+	won, _ := race([]string{"first", "second"}, func(addr string) (*Conn, error) {
+		if addr == "first" {
+			<-second // is under way
+		} else {
+			close(second)
+			<-over
+		}
+		return dialAt(t.Context(), first.Addr().String(), id)
+	})
+	if won == nil {
+		t.Fatal("no connection")
 	}
-	late := <-race.results // it won, too, and nobody wants it
-	if late.err != nil {
-		t.Fatal(late.err)
-	}
-	race.results <- late
-	cancel()
-	race.dismiss()
+	close(over)
 	<-r.more // the listener sees it go
-	if err := won.conn.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
+	if err := won.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
 		t.Error(err)
 	}
 	if _, _, err := first.Accept(); err != nil {
 		t.Error(err)
 	}
-	won.conn.Close()
+	won.Close()
 }
 
 // What is told where no address will do: trying again helps unless all are strangers.

@@ -37,53 +37,51 @@ var (
 //
 // A peer with keys says so in the first message of its handshake (knock). Until then a connection is in the crowd, costs
 // no cryptography, and may be closed to make room for another one.
-type gate[P any] struct {
-	ln      net.Listener
-	proof   func(conn net.Conn, knocked func() error) (P, error) // authenticates a connection, and calls knocked once its peer has knocked
-	drop    func(P)                                              // closes a connection that is no longer wanted
+type gate struct {
+	net.Listener
+	proof   func(conn net.Conn, knocked func() error) (net.Conn, error) // authenticates a connection, and calls knocked once its peer has knocked
 	refused func(net.Addr, error)
 
 	crowd  *crowd.Crowd
 	turns  chan struct{} // has one element for each handshake
-	proven chan P
+	proven chan net.Conn
 	ctx    context.Context
 	end    context.CancelFunc
 	wg     sync.WaitGroup
 }
 
-func newGate[P any](ln net.Listener, proof func(net.Conn, func() error) (P, error), drop func(P), refused func(net.Addr, error)) *gate[P] {
-	g := &gate[P]{ln: ln, proof: proof, drop: drop, refused: refused, crowd: crowd.New(), turns: make(chan struct{}, maxHandshakes), proven: make(chan P)}
+func newGate(ln net.Listener, proof func(net.Conn, func() error) (net.Conn, error), refused func(net.Addr, error)) *gate {
+	g := &gate{Listener: ln, proof: proof, refused: refused, crowd: crowd.New(), turns: make(chan struct{}, maxHandshakes), proven: make(chan net.Conn)}
 	g.ctx, g.end = context.WithCancel(context.Background())
 	g.wg.Go(g.run)
 	return g
 }
 
-// accept waits for the next authenticated connection. After close the error is net.ErrClosed.
-func (g *gate[P]) accept() (P, error) {
+// Accept waits for the next authenticated connection. After Close the error is net.ErrClosed.
+func (g *gate) Accept() (net.Conn, error) {
 	select {
-	case p := <-g.proven:
-		return p, nil
+	case c := <-g.proven:
+		return c, nil
 	case <-g.ctx.Done():
-		var none P
-		return none, net.ErrClosed
+		return nil, net.ErrClosed
 	}
 }
 
-// close stops listening and closes connections that were not accepted yet.
-func (g *gate[P]) close() error {
+// Close stops listening and closes connections that were not accepted yet.
+func (g *gate) Close() error {
 	if g.ctx.Err() != nil {
 		return nil
 	}
 	g.end()
-	err := g.ln.Close()
+	err := g.Listener.Close()
 	g.wg.Wait()
 	return err
 }
 
 // run accepts connections until the gate is closed.
-func (g *gate[P]) run() {
+func (g *gate) run() {
 	for {
-		raw, err := g.ln.Accept()
+		raw, err := g.Listener.Accept()
 		switch {
 		case err == nil:
 			if !g.crowd.Enter(g.ctx.Done(), raw) {
@@ -94,7 +92,7 @@ func (g *gate[P]) run() {
 		case g.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return
 		default:
-			g.refused(g.ln.Addr(), fmt.Errorf("cannot accept a connection: %w", err))
+			g.refused(g.Addr(), fmt.Errorf("cannot accept a connection: %w", err))
 			if g.crowd.Thin() {
 				continue
 			}
@@ -106,11 +104,11 @@ func (g *gate[P]) run() {
 	}
 }
 
-// prove authenticates a connection and passes it to accept, or closes it.
-func (g *gate[P]) prove(raw net.Conn) {
+// prove authenticates a connection and passes it to Accept, or closes it.
+func (g *gate) prove(raw net.Conn) {
 	defer context.AfterFunc(g.ctx, func() { raw.Close() })() //nolint:errcheck // the peer has not authenticated
 	var known, turn bool
-	p, err := g.proof(raw, func() error {
+	c, err := g.proof(raw, func() error {
 		if known = g.crowd.Leave(raw); !known {
 			return errCrowded
 		}
@@ -137,9 +135,9 @@ func (g *gate[P]) prove(raw net.Conn) {
 		return
 	}
 	select {
-	case g.proven <- p:
+	case g.proven <- c:
 	case <-g.ctx.Done():
-		g.drop(p)
+		c.Close() //nolint:errcheck // it is no longer wanted
 	}
 }
 
@@ -176,20 +174,11 @@ func shake(conn net.Conn, config func() *tls.Config, knocked func() error) (*tls
 // it bounds the number and the duration of unfinished handshakes, so that other peers cannot use up
 // the server's descriptors. It calls refused for each connection that it refuses.
 func Guard(ln net.Listener, config func() *tls.Config, refused func(net.Addr, error)) net.Listener {
-	proof := func(raw net.Conn, knocked func() error) (net.Conn, error) {
+	return newGate(ln, func(raw net.Conn, knocked func() error) (net.Conn, error) {
 		nc, err := shake(raw, config, knocked)
 		if err != nil {
 			return nil, err
 		}
 		return nc, nc.SetDeadline(time.Time{})
-	}
-	drop := func(c net.Conn) { c.Close() } //nolint:errcheck // the connection is no longer wanted
-	return &guarded{newGate(ln, proof, drop, refused)}
+	}, refused)
 }
-
-// guarded is a gate as a net.Listener.
-type guarded struct{ *gate[net.Conn] }
-
-func (g *guarded) Accept() (net.Conn, error) { return g.accept() }
-func (g *guarded) Close() error              { return g.close() }
-func (g *guarded) Addr() net.Addr            { return g.ln.Addr() }

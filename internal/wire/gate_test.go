@@ -43,7 +43,7 @@ func TestManyWorkers(t *testing.T) {
 		}
 		ln := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 		var refused []error
-		g := newGate(ln, proof, func(net.Conn) {}, func(_ net.Addr, err error) { refused = append(refused, err) })
+		g := newGate(ln, proof, func(_ net.Addr, err error) { refused = append(refused, err) })
 		start := time.Now()
 		go func() {
 			for i := range workers + 1 {
@@ -55,7 +55,7 @@ func TestManyWorkers(t *testing.T) {
 			}
 		}()
 		for range workers {
-			if _, err := g.accept(); err != nil {
+			if _, err := g.Accept(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -65,7 +65,7 @@ func TestManyWorkers(t *testing.T) {
 		if len(refused) != 0 {
 			t.Errorf("refused: %v", refused)
 		}
-		if err := g.close(); err != nil {
+		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -102,7 +102,7 @@ func flood(t *testing.T, says, from string, after time.Duration) time.Duration {
 				return c, knocked()
 			}
 		}
-	}, func(net.Conn) {}, func(net.Addr, error) {})
+	}, func(net.Addr, error) {})
 	come := func() {
 		server, client := visit(net.IPv4(10, 0, 0, 1))
 		select {
@@ -128,11 +128,11 @@ func flood(t *testing.T, says, from string, after time.Duration) time.Duration {
 		time.Sleep(after)
 		client.Write([]byte("k")) //nolint:errcheck // that it is let in tells
 	}()
-	if c, err := g.accept(); err != nil || c != server {
+	if c, err := g.Accept(); err != nil || c != server {
 		t.Errorf("%v, %v", c, err)
 	}
 	took := time.Since(start)
-	if err := g.close(); err != nil {
+	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
 	strangers.Wait()

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -49,7 +50,7 @@ const (
 // workers accept that process.
 type CA struct {
 	cert *x509.Certificate
-	key  ed25519.PrivateKey
+	key  crypto.PrivateKey
 }
 
 // GenerateCA creates a new authority and stores it in dir, which is created with mode 0700 if
@@ -65,12 +66,8 @@ func GenerateCA(dir string) (*CA, error) {
 	if err != nil {
 		return nil, keyError(dir, "cannot make keys", err)
 	}
-	block, err := keyPEM(ca.key)
-	if err != nil {
-		return nil, keyError(dir, "cannot make keys", err)
-	}
 	path := filepath.Join(dir, caFile)
-	if err := renameio.WriteFile(path, append(certPEM(ca.cert.Raw), block...), 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+	if err := writeKeys(path, nil, ca.key, ca.cert.Raw); err != nil {
 		return nil, keyError(path, "cannot keep the keys", err)
 	}
 	return ca, nil
@@ -87,12 +84,9 @@ func LoadCA(dir string) (*CA, error) {
 	if err != nil {
 		return nil, err
 	}
-	certs, key, _, err := parsePEM(data)
+	_, certs, pair, err := parseKeys(data)
 	if err == nil && len(certs) != 1 {
 		err = fmt.Errorf("it contains %d certificates instead of one", len(certs))
-	}
-	if err == nil {
-		err = certs[0].CheckSignatureFrom(certs[0])
 	}
 	if err == nil && time.Now().After(certs[0].NotAfter) {
 		err = fmt.Errorf("it expired on %s", certs[0].NotAfter.Format(time.DateOnly))
@@ -100,16 +94,12 @@ func LoadCA(dir string) (*CA, error) {
 	if err != nil {
 		return nil, keyError(path, "the keys cannot be used", err)
 	}
-	return &CA{cert: certs[0], key: key}, nil
+	return &CA{cert: certs[0], key: pair.PrivateKey}, nil
 }
 
 // newCA creates an authority that is valid from now.
 func newCA(now time.Time) (*CA, error) {
-	public, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
+	cert, key, err := certify(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: "berth"},
 		NotBefore:             now.Add(-skew),
 		NotAfter:              now.Add(caLife),
@@ -117,13 +107,25 @@ func newCA(now time.Time) (*CA, error) {
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 		MaxPathLenZero:        true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, public, key)
+	}, nil, nil)
+	return &CA{cert: cert, key: key}, err
+}
+
+// certify makes a key and a certificate of it, which is signed by an authority with its key, or without one by itself.
+func certify(template, by *x509.Certificate, signer crypto.PrivateKey) (*x509.Certificate, ed25519.PrivateKey, error) {
+	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if by == nil {
+		by, signer = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, by, public, signer)
+	if err != nil {
+		return nil, nil, err
 	}
 	cert, err := x509.ParseCertificate(der)
-	return &CA{cert: cert, key: key}, err
+	return cert, key, err
 }
 
 // Identity is a certificate with its key and the authority that issued it.
@@ -149,15 +151,11 @@ func (ca *CA) IssueWorker(node job.NodeID) (*Identity, error) {
 // server and client (a worker serves map outputs, a coordinator may fetch them), so only the name
 // in the certificate distinguishes them.
 func (ca *CA) issue(node job.NodeID, now time.Time, life time.Duration) (*Identity, error) {
-	public, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("cannot create keys: %w", err)
-	}
 	name, uri := coordinatorName, roleURI("")
 	if node != "" {
 		name, uri = workerName, roleURI(node)
 	}
-	template := &x509.Certificate{
+	leaf, key, err := certify(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
 		NotBefore:   now.Add(-skew),
 		NotAfter:    now.Add(life),
@@ -165,31 +163,21 @@ func (ca *CA) issue(node job.NodeID, now time.Time, life time.Duration) (*Identi
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{name},
 		URIs:        []*url.URL{uri},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, public, ca.key)
+	}, ca.cert, ca.key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot issue a certificate: %w", err)
 	}
-	return newIdentity(ca.cert, der, key)
+	return newIdentity(ca.cert, tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf})
 }
 
-func newIdentity(ca *x509.Certificate, der []byte, key ed25519.PrivateKey) (*Identity, error) {
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("cannot parse a certificate: %w", err)
-	}
-	node, err := roleOf(leaf)
+func newIdentity(ca *x509.Certificate, cert tls.Certificate) (*Identity, error) {
+	node, err := roleOf(cert.Leaf)
 	if err != nil {
 		return nil, err
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(ca)
-	return &Identity{
-		Node:  node,
-		cert:  tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf},
-		roots: roots,
-		ca:    ca.Raw,
-	}, nil
+	return &Identity{Node: node, cert: cert, roots: roots, ca: ca.Raw}, nil
 }
 
 // roleURI returns the name of a coordinator, or of a node's worker, in a certificate:
@@ -226,12 +214,44 @@ func keyError(path, what string, err error) error {
 	return e
 }
 
-func certPEM(der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: pemCert, Bytes: der}) }
-
-func keyPEM(key ed25519.PrivateKey) ([]byte, error) {
+// writeKeys replaces a file of keys: addresses of the coordinator, certificates, and the key of the last of them.
+func writeKeys(path string, addrs []string, key crypto.PrivateKey, certs ...[]byte) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: pemKey, Bytes: der}), nil
+	var data []byte
+	add := func(kind string, bytes []byte) {
+		data = append(data, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: bytes})...)
+	}
+	for _, addr := range addrs {
+		add(pemAddress, []byte(addr))
+	}
+	for _, cert := range certs {
+		add(pemCert, cert)
+	}
+	add(pemKey, der)
+	return renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path)))
+}
+
+// parseKeys parses what writeKeys has written. pair is the last certificate with its key.
+func parseKeys(data []byte) (addrs []string, certs []*x509.Certificate, pair tls.Certificate, err error) {
+	var last []byte
+	for block, rest := pem.Decode(data); block != nil && err == nil; block, rest = pem.Decode(rest) {
+		switch block.Type {
+		case pemAddress:
+			addrs = append(addrs, string(block.Bytes))
+		case pemCert:
+			var cert *x509.Certificate
+			cert, err = x509.ParseCertificate(block.Bytes)
+			certs, last = append(certs, cert), pem.EncodeToMemory(block)
+		case pemKey:
+		default:
+			err = fmt.Errorf("unexpected PEM block %q", block.Type)
+		}
+	}
+	if err == nil {
+		pair, err = tls.X509KeyPair(last, data)
+	}
+	return addrs, certs, pair, err
 }

@@ -13,13 +13,11 @@ import (
 )
 
 // Listener accepts connections of workers and refuses all others.
-type Listener struct {
-	gate   *gate[peer]
-	config func() *tls.Config
-}
+type Listener struct{ *gate }
 
-// peer is a worker whose Hello was received.
+// peer is the connection of a worker whose Hello was received.
 type peer struct {
+	net.Conn
 	conn  *Conn
 	hello *Hello
 }
@@ -42,44 +40,39 @@ func Listen(addr string, id *Identity, refused func(net.Addr, error)) (*Listener
 }
 
 func newListener(ln net.Listener, config *tls.Config, refused func(net.Addr, error)) *Listener {
-	l := &Listener{config: func() *tls.Config { return config }}
-	drop := func(p peer) { p.conn.Close() } //nolint:errcheck // the connection is no longer wanted
-	l.gate = newGate(ln, l.greet, drop, refused)
-	return l
+	return &Listener{newGate(ln, func(raw net.Conn, knocked func() error) (net.Conn, error) { return greet(raw, config, knocked) }, refused)}
 }
-
-// Addr returns the address on which it listens.
-func (l *Listener) Addr() net.Addr { return l.gate.ln.Addr() }
 
 // Accept waits for the next worker and returns its connection and its Hello. The node in the Hello
 // is that of the worker's certificate. After Close the error is net.ErrClosed.
 func (l *Listener) Accept() (*Conn, *Hello, error) {
-	p, err := l.gate.accept()
-	return p.conn, p.hello, err
+	c, err := l.gate.Accept()
+	if err != nil {
+		return nil, nil, err
+	}
+	p := c.(peer)
+	return p.conn, p.hello, nil
 }
 
-// Close stops listening and closes connections that were not accepted yet.
-func (l *Listener) Close() error { return l.gate.close() }
-
 // greet performs the handshake and reads the Hello, within helloTime.
-func (l *Listener) greet(raw net.Conn, knocked func() error) (peer, error) {
-	nc, err := shake(newTransport(raw), l.config, knocked)
+func greet(raw net.Conn, config *tls.Config, knocked func() error) (p peer, err error) {
+	nc, err := shake(newTransport(raw), func() *tls.Config { return config }, knocked)
 	if err != nil {
-		return peer{}, refused(raw.RemoteAddr().String(), err)
+		return p, refused(raw.RemoteAddr().String(), err)
 	}
 	c := NewConn(nc)
 	m, err := c.Recv()
 	if err != nil {
-		return peer{}, err
+		return p, err
 	}
 	hello, ok := m.(*Hello)
 	if !ok {
-		return peer{}, c.garbage(fmt.Errorf("the peer sent %T before Hello", m))
+		return p, c.garbage(fmt.Errorf("the peer sent %T before Hello", m))
 	}
 	if err := c.checkHello(hello); err != nil {
-		return peer{}, errors.Join(err, c.Send(&Shutdown{Reason: err.Error()}))
+		return p, errors.Join(err, c.Send(&Shutdown{Reason: err.Error()}))
 	}
-	return peer{c, hello}, nc.SetDeadline(time.Time{})
+	return peer{nc, c, hello}, nc.SetDeadline(time.Time{})
 }
 
 // checkHello refuses a Hello of another version, or for another node than that of the certificate.

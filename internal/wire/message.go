@@ -8,9 +8,8 @@ import (
 	"berth/internal/core/step"
 )
 
-// Message is a message between coordinator and worker. Check refuses values that berth never sends
-// and that would break an index or a comparison.
-type Message interface{ Check() error }
+// Message is a message between coordinator and worker: a value of one of the types of messages.
+type Message any
 
 // messages maps the numbers of message kinds to their types. A number is never reused.
 var messages = map[byte]Message{

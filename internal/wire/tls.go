@@ -27,8 +27,8 @@ func (id *Identity) knock(proto string) string {
 
 // config returns the settings of all connections: only TLS 1.3, certificates of the same authority
 // on both sides, and no session resumption, which would skip the check of certificates. A client
-// checks the server's name. require makes the last check of the peer.
-func config(id *Identity, proto, server string, require func(tls.ConnectionState) error) *tls.Config {
+// checks the server's name, and so its role.
+func config(id *Identity, proto, server string) *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS13,
 		Certificates:                []tls.Certificate{id.cert},
@@ -39,52 +39,29 @@ func config(id *Identity, proto, server string, require func(tls.ConnectionState
 		ClientCAs:                   id.roots,
 		RootCAs:                     id.roots,
 		ServerName:                  server,
-		VerifyConnection:            require,
 	}
 }
 
 // ServerTLS returns the configuration of a coordinator, which accepts only workers.
 func ServerTLS(id *Identity) *tls.Config {
-	return config(id, protocol, coordinatorName, requireWorker)
+	c := config(id, protocol, coordinatorName)
+	c.VerifyConnection = requireWorker
+	return c
 }
 
 // ClientTLS returns the configuration of a worker that connects to its coordinator.
-func ClientTLS(id *Identity) *tls.Config {
-	return config(id, protocol, coordinatorName, requireCoordinator)
-}
+func ClientTLS(id *Identity) *tls.Config { return config(id, protocol, coordinatorName) }
 
-// ShuffleServerTLS returns the configuration with which a worker serves map outputs to the
-// coordinator and the workers of its authority.
-func ShuffleServerTLS(id *Identity) *tls.Config {
-	return config(id, shuffleProtocol, workerName, requireRole)
-}
+// ShuffleTLS returns the configuration with which a worker serves map outputs to the coordinator and the
+// workers of its authority, and with which these fetch them from workers.
+func ShuffleTLS(id *Identity) *tls.Config { return config(id, shuffleProtocol, workerName) }
 
-// ShuffleClientTLS returns the configuration for fetching map outputs from workers of the
-// authority.
-func ShuffleClientTLS(id *Identity) *tls.Config {
-	return config(id, shuffleProtocol, workerName, requireWorker)
-}
-
-// The require functions are called after the certificate chain was verified.
-
+// requireWorker is called after the certificate chain was verified.
 func requireWorker(s tls.ConnectionState) error {
 	node, err := peerRole(s)
 	if err == nil && node == "" {
 		err = errors.New("the peer has a coordinator's certificate and must be a worker")
 	}
-	return err
-}
-
-func requireCoordinator(s tls.ConnectionState) error {
-	node, err := peerRole(s)
-	if err == nil && node != "" {
-		err = errors.New("the peer has a worker's certificate and must be a coordinator")
-	}
-	return err
-}
-
-func requireRole(s tls.ConnectionState) error {
-	_, err := peerRole(s)
 	return err
 }
 
@@ -95,17 +72,13 @@ func peerRole(s tls.ConnectionState) (job.NodeID, error) {
 	return roleOf(s.PeerCertificates[0])
 }
 
-// PeerNode returns the node in the certificate of the connected worker.
+// PeerNode returns the node in the certificate of the connected worker; empty: it is a coordinator's.
 func PeerNode(c *Conn) (job.NodeID, error) {
 	t, ok := c.nc.(*tls.Conn)
 	if !ok {
 		return "", errors.New("wire: the connection has no certificates")
 	}
-	node, err := peerRole(t.ConnectionState())
-	if err == nil && node == "" {
-		err = errors.New("wire: the peer is not a worker")
-	}
-	return node, err
+	return peerRole(t.ConnectionState())
 }
 
 // refused returns the error for a failed handshake. It is Fatal if the peer could not be verified

@@ -53,7 +53,7 @@ func TestWhoMayTalkToWhom(t *testing.T) {
 	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
 	// A client that pretends: another's keys, and no look at who answers.
 	pretend := func(id *Identity, proto string) *tls.Config {
-		c := config(id, proto, "", nil)
+		c := config(id, proto, "")
 		c.InsecureSkipVerify = true
 		return c
 	}
@@ -63,9 +63,9 @@ func TestWhoMayTalkToWhom(t *testing.T) {
 		ok             bool
 	}{
 		{"worker to coordinator", ServerTLS(ours.coordinator), ClientTLS(worker), true},
-		{"worker to shuffle server", ShuffleServerTLS(other), ShuffleClientTLS(worker), true},
-		{"worker to its own shuffle server", ShuffleServerTLS(worker), ShuffleClientTLS(worker), true},
-		{"coordinator to shuffle server", ShuffleServerTLS(worker), ShuffleClientTLS(ours.coordinator), true},
+		{"worker to shuffle server", ShuffleTLS(other), ShuffleTLS(worker), true},
+		{"worker to its own shuffle server", ShuffleTLS(worker), ShuffleTLS(worker), true},
+		{"coordinator to shuffle server", ShuffleTLS(worker), ShuffleTLS(ours.coordinator), true},
 
 		{"no certificate", ServerTLS(ours.coordinator), anonymous, false},
 		{"second authority", ServerTLS(ours.coordinator), pretend(stranger, protocol), false},
@@ -77,12 +77,12 @@ func TestWhoMayTalkToWhom(t *testing.T) {
 		{"worker as coordinator", ServerTLS(other), ClientTLS(worker), false},
 		{"stranger as coordinator", ServerTLS(theirs.coordinator), ClientTLS(worker), false},
 		{"expired coordinator", ServerTLS(expiredCoordinator), ClientTLS(worker), false},
-		{"shuffle server as coordinator", ShuffleServerTLS(other), ClientTLS(worker), false},
+		{"shuffle server as coordinator", ShuffleTLS(other), ClientTLS(worker), false},
 
-		{"stranger to shuffle server", ShuffleServerTLS(worker), pretend(stranger, shuffleProtocol), false},
-		{"expired to shuffle server", ShuffleServerTLS(worker), pretend(expired, shuffleProtocol), false},
-		{"stranger as shuffle server", ShuffleServerTLS(stranger), ShuffleClientTLS(worker), false},
-		{"coordinator as shuffle server", ShuffleServerTLS(ours.coordinator), ShuffleClientTLS(worker), false},
+		{"stranger to shuffle server", ShuffleTLS(worker), pretend(stranger, shuffleProtocol), false},
+		{"expired to shuffle server", ShuffleTLS(worker), pretend(expired, shuffleProtocol), false},
+		{"stranger as shuffle server", ShuffleTLS(stranger), ShuffleTLS(worker), false},
+		{"coordinator as shuffle server", ShuffleTLS(ours.coordinator), ShuffleTLS(worker), false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,22 +98,22 @@ func TestRoles(t *testing.T) {
 	a := newAuthority(t)
 	worker, coordinator := a.worker(t, "a1/0").cert.Leaf, a.coordinator.cert.Leaf
 	tests := []struct {
-		name                      string
-		cert                      *x509.Certificate
-		worker, coordinator, role bool
+		name         string
+		cert         *x509.Certificate
+		worker, role bool
 	}{
-		{"worker", worker, true, false, true},
-		{"coordinator", coordinator, false, true, true},
-		{"authority", a.cert, false, false, false},
-		{"none", nil, false, false, false},
+		{"worker", worker, true, true},
+		{"coordinator", coordinator, false, true},
+		{"authority", a.cert, false, false},
+		{"none", nil, false, false},
 	}
 	for _, tt := range tests {
 		var s tls.ConnectionState
 		if tt.cert != nil {
 			s.PeerCertificates = []*x509.Certificate{tt.cert}
 		}
-		if requireWorker(s) == nil != tt.worker || requireCoordinator(s) == nil != tt.coordinator || requireRole(s) == nil != tt.role {
-			t.Errorf("%s: as worker %v, as coordinator %v, as either %v", tt.name, requireWorker(s), requireCoordinator(s), requireRole(s))
+		if _, err := peerRole(s); requireWorker(s) == nil != tt.worker || err == nil != tt.role {
+			t.Errorf("%s: as worker %v, as either %v", tt.name, requireWorker(s), err)
 		}
 	}
 	for _, uri := range []string{"berth://worker/", "berth://worker", "berth://coordinator/x", "berth://other/a1/0", "https://worker/a1/0"} {

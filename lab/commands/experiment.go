@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"runtime"
@@ -205,10 +206,15 @@ func (e *Experiment) files(r *evaluate.Report) ([]simulation.Output, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, simulation.BytesTo(e.svg, svg), simulation.BytesTo(e.png, png))
+		files = append(files, bytesTo(e.svg, svg), bytesTo(e.png, png))
 		if e.to != "" {
-			files = append(files, simulation.BytesTo(name+".svg", svg), simulation.BytesTo(name+".png", png))
+			files = append(files, bytesTo(name+".svg", svg), bytesTo(name+".png", png))
 		}
 	}
 	return slices.DeleteFunc(files, func(o simulation.Output) bool { return o.Path == "" }), nil
+}
+
+// bytesTo returns an output whose contents are known.
+func bytesTo(path string, data []byte) simulation.Output {
+	return simulation.Output{Path: path, Write: func(w io.Writer) error { _, err := w.Write(data); return err }}
 }

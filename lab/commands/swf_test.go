@@ -77,13 +77,13 @@ func TestReference(t *testing.T) {
 // TestOracle compares the schedule that the command writes, job by job. It uses the
 // cleaned log with its filter in place of the filtered log.
 func TestOracle(t *testing.T) {
-	oracle, cleaned := tracetest.Path(t, tracetest.OracleCBF), tracetest.Path(t, tracetest.SDSC)
+	oracle, cleaned := tracetest.Schedule(t, tracetest.OracleCBF), tracetest.Path(t, tracetest.SDSC)
 	w := newWorld(t)
 	s := w.simulate(cleaned, "--filter", "--policy", "cbf", "--estimates", "exact", "--out", "ours.swf.gz")
 	if s.Jobs != 53999 || s.Filtered != 59715-53999 {
 		t.Errorf("%+v", s)
 	}
-	want, err := swf.Open(oracle, swf.Options{AnyOrder: true})
+	want, err := swf.Read(oracle, tracetest.OracleCBF, swf.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,9 +52,11 @@ type Phases struct {
 // Config adds the physics, its jobs and its nodes to the configuration of a simulation.
 func (p *Phases) Config(cfg sim.Config) sim.Config {
 	cfg.Physics, cfg.Elastic = p, loads.Elastic(p.Jobs)
-	cfg.Cluster.Nodes = len(p.Hardware)
+	c := &cfg.Cluster
+	c.Nodes, c.Cores, c.Memory = len(p.Hardware), math.MaxInt, math.MaxInt64
 	for _, h := range p.Hardware {
-		cfg.Cluster.Kinds = append(cfg.Cluster.Kinds, sim.Kind{Capacity: h.Capacity, Type: fmt.Sprintf("speed %g", h.Speed)})
+		c.Cores, c.Memory = min(c.Cores, h.Capacity.CPUs), min(c.Memory, h.Capacity.Mem)
+		c.Kinds = append(c.Kinds, sim.Kind{Capacity: h.Capacity, Type: fmt.Sprintf("speed %g", h.Speed)})
 	}
 	return cfg
 }

@@ -13,10 +13,8 @@ var writesItself = map[string]string{
 	"cmd_mapreduce.go": "help, which has no names of others",
 	"cmd_trace.go":     "it writes to a hash",
 	"cmd_bag.go":       "--dry-run prints commands as they are run",
-	"lines.go":         "--dry-run prints commands as they are run",
 	"cmd_hadoop.go":    "what a shell evaluates",
 	"cmd_hq.go":        "what a shell evaluates",
-	"clidoc.go":        "pages made of help",
 	"man.go":           "pages made of help",
 }
 

@@ -1,6 +1,6 @@
 // Summary runs "go test -json" and prints what go test prints without -json: a line for each package, and the output of
-// tests that failed. It writes which tests were skipped and why into a file, as go test shows them only among the output
-// of all tests.
+// tests that failed. It writes which tests were skipped and why into FILE.skipped, as go test shows them only among the output
+// of all tests, and which took long into FILE.slow.
 //
 //	summary FILE go test -json ./...
 //
@@ -24,7 +24,7 @@ func main() {
 }
 
 // run runs a command that writes the events of tests, and returns its status.
-func run(skipped string, command []string) (int, error) {
+func run(file string, command []string) (int, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
@@ -41,5 +41,6 @@ func run(skipped string, command []string) (int, error) {
 	if err != nil && !errors.As(err, &exit) {
 		return 0, err
 	}
-	return cmd.ProcessState.ExitCode(), errors.Join(readErr, os.WriteFile(skipped, []byte(r.skipped.String()), 0o644))
+	return cmd.ProcessState.ExitCode(), errors.Join(readErr, os.WriteFile(file+".skipped", []byte(r.skipped.String()), 0o644),
+		os.WriteFile(file+".slow", []byte(r.slow.String()), 0o644))
 }

@@ -11,10 +11,16 @@ import (
 )
 
 // event is a line of go test -json; "go doc test2json" describes it.
-type event struct{ Action, Package, Test, Output string }
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
+}
 
 // test is a test of a package, or with an empty name what the package itself prints.
 type test struct{ pkg, name string }
+
+// slowest is how many seconds a test takes at least that is listed among those which take long.
+const slowest = 10
 
 // report prints the results of packages when they are known.
 type report struct {
@@ -22,6 +28,7 @@ type report struct {
 	tests   []test            // those with output, in the order of their first line
 	outputs map[test][]string // lines, until a test has passed or was skipped
 	skipped strings.Builder
+	slow    strings.Builder // tests of slowest seconds and more, with their seconds
 }
 
 func (r *report) read(events io.Reader) error {
@@ -58,6 +65,9 @@ func (r *report) add(e event) {
 		if e.Test == "" {
 			r.end(at, e.Action == "fail")
 			return
+		}
+		if e.Elapsed >= slowest && !strings.Contains(e.Test, "/") {
+			fmt.Fprintf(&r.slow, "%7.1f %s %s\n", e.Elapsed, e.Package, e.Test)
 		}
 		if e.Action == "skip" {
 			fmt.Fprintf(&r.skipped, "%s %s: %s\n", e.Package, e.Test, reason(r.outputs[at]))

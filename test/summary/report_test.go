@@ -10,7 +10,9 @@ const events = `{"Action":"start","Package":"a"}
 {"Action":"output","Package":"a","Test":"TestGood","Output":"    a_test.go:1: not shown\n"}
 {"Action":"output","Package":"b","Test":"TestBad","Output":"    b_test.go:2: got 1, want 2\n"}
 {"Action":"output","Package":"a","Test":"TestGood","Output":"--- PASS: TestGood (0.00s)\n"}
-{"Action":"pass","Package":"a","Test":"TestGood"}
+{"Action":"pass","Package":"a","Test":"TestGood","Elapsed":12.34}
+{"Action":"pass","Package":"a","Test":"TestGood/part","Elapsed":11}
+{"Action":"pass","Package":"a","Test":"TestQuick","Elapsed":9.9}
 {"Action":"output","Package":"a","Test":"TestHosts/far","Output":"    a_test.go:3: no hosts: not root\n"}
 {"Action":"output","Package":"a","Test":"TestHosts/far","Output":"    --- SKIP: TestHosts/far (0.00s)\n"}
 {"Action":"skip","Package":"a","Test":"TestHosts/far"}
@@ -31,8 +33,8 @@ const events = `{"Action":"start","Package":"a"}
 go: no space left on device
 `
 
-// TestReport checks that packages that pass have one line, failures are shown with all that belongs to them, and skipped
-// tests are listed with their reasons.
+// TestReport checks that packages that pass have one line, failures are shown with all that belongs to them, skipped
+// tests are listed with their reasons, and tests that take long with their seconds.
 func TestReport(t *testing.T) {
 	var out strings.Builder
 	r := report{to: &out, outputs: map[test][]string{}}
@@ -46,5 +48,8 @@ func TestReport(t *testing.T) {
 	}
 	if got, want := r.skipped.String(), "a TestHosts/far: no hosts: not root\n"; got != want {
 		t.Errorf("skipped %q, want %q", got, want)
+	}
+	if got, want := r.slow.String(), "   12.3 a TestGood\n"; got != want {
+		t.Errorf("slow %q, want %q", got, want)
 	}
 }

@@ -25,7 +25,7 @@ type BagOptions struct {
 // Register adds the flags to a command's. Flags end where the bag's command begins.
 func (o *BagOptions) Register(fs *pflag.FlagSet) {
 	fs.SetInterspersed(false)
-	o.Request.add(fs, parse.BagOptions())
+	o.Request.add(fs, parse.OptionsOf("entry", "bag"))
 	o.Request.Register(fs)
 }
 
@@ -50,10 +50,7 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 		return nil, nil, err
 	}
 	sources := &ask.Sources
-	if sources.Lists = lists; len(lists) > 0 && sources.Where == "" {
-		sources.Where = "lists"
-	}
-	if err := sources.Check(); err != nil {
+	if err := setLists(sources, lists); err != nil {
 		return nil, nil, err
 	}
 	s := job.New(job.Bag, dir)
@@ -127,11 +124,19 @@ func bagEntries(b *job.BagSpec, sources *parse.BagSources, dir string, stdin io.
 	return sources.TakeNeeds(b, sources.Split(sources.Prune(entries)))
 }
 
+// setLists adds the lists of the command line to the sources, of which there may be but one.
+func setLists(s *parse.BagSources, lists []parse.List) error {
+	if s.Lists = lists; len(lists) > 0 && s.Where == "" {
+		s.Where = "lists"
+	}
+	return s.Check()
+}
+
 // AddOptions are the flags on the entries that are added to an open bag.
 type AddOptions struct{ entries RequestOptions }
 
 // Register adds the flags to a command's.
-func (o *AddOptions) Register(fs *pflag.FlagSet) { o.entries.add(fs, parse.EntryOptions()) }
+func (o *AddOptions) Register(fs *pflag.FlagSet) { o.entries.add(fs, parse.OptionsOf("entry")) }
 
 // Entries returns the entries for a bag that the flags and the lists in args describe, and what their tasks need, if any needs something
 // of its own.
@@ -148,22 +153,17 @@ func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]
 		return nil, nil, job.ArgumentError(words[0], "it is neither a flag nor a list of entries", "write entries behind :::, or name a file with --each-line")
 	}
 	sources := &ask.Sources
-	if sources.Lists = lists; len(lists) > 0 {
-		sources.Where = "lists"
-	}
-	if err := sources.Check(); err != nil {
+	if err := setLists(sources, lists); err != nil {
 		return nil, nil, err
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, nil, err
 	}
-	entries, err := readEntries(sources, dir, stdin)
-	if err != nil {
-		return nil, nil, err
-	}
 	b := *spec.Bag
-	if entries, err = sources.TakeNeeds(&b, sources.Split(sources.Prune(entries))); err != nil {
+	b.Open = false // without other entries they come from standard input
+	entries, err := bagEntries(&b, sources, dir, stdin)
+	if err != nil {
 		return nil, nil, err
 	}
 	var needs []job.Needs

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,15 +23,12 @@ func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array 
 	if len(words) == 0 || len(command) == 1 && strings.ContainsAny(command[0], " \t\n;") {
 		return nil
 	}
-	path := words[0]
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	system, lines, unused := directiveLines(path)
+	system, lines, unused := directiveLines(below(dir, words[0]))
 	var used []string
 	for i := 0; i < len(lines); i++ {
 		name, value, behind := directive(lines[i])
-		here, option := system.Directives[name], (*parse.Option)(nil)
+		here := system.Directives.Of(name)
+		var option *parse.Option
 		if at := slices.IndexFunc(o.Request.options, func(opt *parse.Option) bool { return opt.Name == here }); at >= 0 {
 			option = o.Request.options[at]
 		}
@@ -88,7 +84,7 @@ func directiveLines(path string) (system driver.BatchWords, words, others []stri
 		for _, w := range registry.Words() {
 			switch {
 			case mark != w.Mark:
-			case w.Directives != nil:
+			case w.Directives != "":
 				system, words = w, append(words, untilComment(rest)...)
 			case !slices.Contains(others, mark+" lines"):
 				others = append(others, mark+" lines")
@@ -111,17 +107,13 @@ func untilComment(text string) (words []string) {
 // directive parses an option: --name, --name=value, -n or -nVALUE. behind says that the value belongs to the same word.
 func directive(word string) (name, value string, behind bool) {
 	if long, is := strings.CutPrefix(word, "--"); is {
-		return cutValue(long)
+		name, value, behind = strings.Cut(long, "=")
+		return name, strings.Trim(value, `"'`), behind
 	}
 	if short := strings.TrimPrefix(word, "-"); len(short) > 1 {
 		return short[:1], strings.TrimPrefix(short[1:], "="), true
 	}
 	return strings.TrimPrefix(word, "-"), "", false
-}
-
-func cutValue(long string) (name, value string, behind bool) {
-	name, value, behind = strings.Cut(long, "=")
-	return name, strings.Trim(value, `"'`), behind
 }
 
 // outputTemplate returns the template of a file that a batch system names by a pattern, or "" if the tasks would share it.

@@ -52,7 +52,7 @@ func TestDirectives(t *testing.T) {
 // TestDirectivesArePaged: a batch system's page has a row for each option of a script that is read, with what berth makes of it.
 func TestDirectivesArePaged(t *testing.T) {
 	for _, w := range registry.Words() {
-		if w.Directives == nil {
+		if w.Directives == "" {
 			continue
 		}
 		page, err := os.ReadFile("../../../docs/" + w.Name + ".md")
@@ -61,7 +61,7 @@ func TestDirectivesArePaged(t *testing.T) {
 		}
 		_, section, _ := strings.Cut(string(page), "\n| `"+w.Mark+"` |")
 		section, _, _ = strings.Cut(section, "\n\n")
-		for name, here := range w.Directives {
+		for name, here := range w.Directives.All() {
 			word := "`--" + name + "`"
 			if len(name) == 1 {
 				word = "`-" + name + "`"

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"berth/internal/core/job"
@@ -91,11 +90,7 @@ func (r *entryReader) text(where, name string) (string, error) {
 		r.used = true
 		return r.slurp(r.stdin, "standard input", 0)
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.dir, path)
-	}
-	file, err := os.Open(path)
+	file, err := os.Open(below(r.dir, name))
 	if err != nil {
 		return "", readError(where, name, err)
 	}

@@ -41,10 +41,7 @@ func (o *FileOptions) Register(fs *pflag.FlagSet) { o.Request.Register(fs) }
 // are relative to it, unless the file's own "dir" names another, which is relative to
 // the folder of the file. stdin is as in BagOptions.Spec.
 func (o *FileOptions) Job(file, dir string, stdin io.Reader) (*Job, error) {
-	path := file
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
+	path := below(dir, file)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fileError(file, err)
@@ -55,9 +52,7 @@ func (o *FileOptions) Job(file, dir string, stdin io.Reader) (*Job, error) {
 	}
 	o.Kind = f.Kind
 	if f.Dir != "" {
-		if dir = f.Dir; !filepath.IsAbs(dir) {
-			dir = filepath.Join(filepath.Dir(path), dir)
-		}
+		dir = below(filepath.Dir(path), f.Dir)
 	}
 	if err := o.Request.Fill(&f.Ask); err != nil {
 		return nil, err

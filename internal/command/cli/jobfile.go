@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
+	"berth/internal/command/stage"
 	"berth/internal/compat/streaming"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
@@ -91,6 +93,9 @@ func (f *File) table(t *tomlfile.Table, keys []fileKey) {
 	t.Done()
 }
 
+// kindTables are the tables that only one kind of job has.
+var kindTables = map[string][]string{"bag": {"bag", "task"}, "mapreduce": {"mapreduce"}, "stages": append([]string{"stages"}, stage.Names[:]...)}
+
 // check looks for what no single key can tell. What a key says that was refused is not missed, nor
 // what an unknown key may have been meant to be.
 func (f *File) check(doc *tomlfile.Document, unknown bool) error {
@@ -100,28 +105,28 @@ func (f *File) check(doc *tomlfile.Document, unknown bool) error {
 		}
 		return job.ConfigError(doc.Name(), what+" is missing", do)
 	}
-	bag, mapReduce, tasks := doc.Has("bag"), doc.Has("mapreduce"), doc.Has("task")
+	kind, tasks := string(f.Kind), doc.Has("task")
+	if f.inStages {
+		kind = "stages"
+	}
 	switch {
-	case f.Kind == "" && doc.Has("kind"):
+	case kind == "" && doc.Has("kind"):
 		return nil
-	case f.Kind == "":
+	case kind == "":
 		return missing("kind", `write kind = "bag", kind = "mapreduce" or kind = "stages"`)
-	case !f.inStages && slices.ContainsFunc(stageTables, doc.Has):
-		table := stageTables[slices.IndexFunc(stageTables, doc.Has)]
-		return job.ConfigError(doc.Where(table), fmt.Sprintf("a job of kind %s has no [%s]", f.Kind, table), `write kind = "stages"`)
-	case tasks && (f.inStages || f.Kind != job.Bag):
-		return job.ConfigError(doc.Where("task"), "only a job of kind bag has [[task]]", `write kind = "bag"`)
-	case f.inStages:
-		return f.checkStages(doc, missing)
-	case f.Kind == job.Bag && !bag && !tasks:
-		return missing("[bag]", "a job of kind bag needs it")
-	case f.Kind == job.MapReduce && !mapReduce:
-		return missing("[mapreduce]", "a job of kind mapreduce needs it")
-	case f.Kind == job.Bag && mapReduce:
-		return job.ConfigError(doc.Where("mapreduce"), "a job of kind bag has no [mapreduce]", "")
-	case f.Kind == job.MapReduce && bag:
-		return job.ConfigError(doc.Where("bag"), "a job of kind mapreduce has no [bag]", "")
-	case f.Kind == job.MapReduce || !f.hasBag && !tasks:
+	}
+	for _, other := range slices.Sorted(maps.Keys(kindTables)) {
+		if i := slices.IndexFunc(kindTables[other], doc.Has); other != kind && i >= 0 {
+			table := kindTables[other][i]
+			return job.ConfigError(doc.Where(table), fmt.Sprintf("a job of kind %s has no [%s]", kind, table), fmt.Sprintf("write kind = %q", other))
+		}
+	}
+	switch {
+	case !doc.Has(kind) && !tasks:
+		return missing("["+kind+"]", "a job of kind "+kind+" needs it")
+	case f.inStages && f.stages.output == "" && !doc.Has("stages.output"):
+		return missing("stages.output", "name what the merge makes")
+	case f.inStages || f.Kind == job.MapReduce || !f.hasBag && !tasks:
 		return nil
 	}
 	err := f.Ask.Sources.Check()

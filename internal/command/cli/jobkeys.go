@@ -20,12 +20,12 @@ import (
 // underscores for hyphens; those of [mapreduce] are in the table of Hadoop Streaming's flags.
 // They are made when a file is read first, as most processes read none.
 var topKeys = sync.OnceValue(func() []fileKey {
-	bagKeys := append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
+	bagKeys := append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.OptionsOf("entry", "bag"), ofFile)...)
 	top := []fileKey{
 		{"kind", takeKind},
 		{"name", text(func(f *File) *string { return &f.JobName })},
 		{"dir", text(func(f *File) *string { return &f.Dir })},
-		{"request", keys(optionKeys(registry.Options()))}, {"bag", keys(bagKeys)}, {"task", takeTasks}, {"mapreduce", keys(flagKeys(streaming.Flags()))}, {"stages", keys(stagesKeys())},
+		{"request", keys(optionKeys(registry.Options(), ofFile))}, {"bag", keys(bagKeys)}, {"task", takeTasks}, {"mapreduce", keys(flagKeys(streaming.Flags()))}, {"stages", keys(stagesKeys())},
 	}
 	for _, name := range stage.Names {
 		top = append(top, fileKey{name, keys(stageKeys(name))})
@@ -33,12 +33,14 @@ var topKeys = sync.OnceValue(func() []fileKey {
 	return top
 })
 
+func ofFile(f *File) *parse.Ask { return &f.Ask }
+
 // optionKeys are the keys for options.
-func optionKeys(options []parse.Option) []fileKey {
+func optionKeys(options []parse.Option, ask func(*File) *parse.Ask) []fileKey {
 	var keys []fileKey
 	for i := range options {
 		if o := &options[i]; o.Name != "job-name" { // the file's own "name" says it
-			keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), option(o)})
+			keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), option(o, ask)})
 		}
 	}
 	return keys
@@ -98,7 +100,7 @@ func text(field func(*File) *string) func(*File, value) error {
 }
 
 // option takes a value, or for an option that may be given several times a list.
-func option(o *parse.Option) func(*File, value) error {
+func option(o *parse.Option, ask func(*File) *parse.Ask) func(*File, value) error {
 	return func(f *File, v value) error {
 		values, err := v.scalars("a value or a list of values")
 		if err != nil {
@@ -108,7 +110,7 @@ func option(o *parse.Option) func(*File, value) error {
 			return v.wrong("one value")
 		}
 		for _, s := range values {
-			if err := take(o, &f.Ask, v.where, s); err != nil {
+			if err := take(o, ask(f), v.where, s); err != nil {
 				return err
 			}
 		}

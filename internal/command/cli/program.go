@@ -30,10 +30,7 @@ func checkProgram(s *job.Spec) error {
 		}
 		here = "./" + name
 	}
-	path := here
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
-	}
+	path := below(s.Dir, here)
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -71,14 +68,18 @@ func CheckPresent(s *job.Spec) error {
 		}
 		return nil
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.Dir, path)
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(below(s.Dir, name)); errors.Is(err, fs.ErrNotExist) {
 		return job.ArgumentError("command", "there is no file "+job.Quote(name), "check its name and the current folder")
 	}
 	return nil
+}
+
+// below returns a path that is relative to dir.
+func below(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // interpreter returns the program that the first line of a script names, or one for the ending of its name.

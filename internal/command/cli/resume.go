@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -16,19 +15,18 @@ import (
 // request, and for a bag how its tasks may fail.
 type ResumeOptions struct{ Request RequestOptions }
 
-// notChanged are the request's flags that a resume does not have: where finished map outputs are, and
-// by what names the job's history goes.
-var notChanged = []string{"on", "job-name", "application"}
-
-// Register adds the flags to a set.
+// Register adds the flags.
 func (o *ResumeOptions) Register(fs *pflag.FlagSet) {
-	limits := slices.DeleteFunc(append(slices.Clone(parse.BagOptions()), parse.CommandOption), func(opt parse.Option) bool { return !opt.Limit })
-	for i := range limits {
-		limits[i].Usage = "bag: " + limits[i].Usage
+	options := slices.DeleteFunc(append(parse.OptionsOf("bag", "resume"), registry.Options()...), func(opt parse.Option) bool { return opt.Fixed })
+	for i := range options {
+		if opt := &options[i]; ofBag(opt) {
+			opt.Usage = "bag: " + opt.Usage
+		}
 	}
-	o.Request.add(fs, limits)
-	o.Request.add(fs, slices.DeleteFunc(slices.Clone(registry.Options()), func(opt parse.Option) bool { return slices.Contains(notChanged, opt.Name) }))
+	o.Request.add(fs, options)
 }
+
+func ofBag(o *parse.Option) bool { return o.Table == "bag" || o.Table == "resume" }
 
 // Given reports whether any of the flags was given.
 func (o *ResumeOptions) Given() bool { return len(o.Request.given) > 0 }
@@ -37,22 +35,22 @@ func (o *ResumeOptions) Given() bool { return len(o.Request.given) > 0 }
 // are below dir.
 func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
 	for _, g := range o.Request.given {
-		if g.option.Limit && s.Bag == nil {
+		if ofBag(g.option) && s.Bag == nil {
 			return job.ArgumentError("--"+g.option.Name, "only the tasks of a bag have it, and this is a MapReduce job", "leave it out")
 		}
 	}
 	if o.Request.has("command") && s.Stage != nil {
 		return job.ArgumentError("--command", "each stage of a job in stages has a command of its own", "leave it out; a changed job file can be submitted as a new job")
 	}
-	ask := parse.Amend(s)
-	if err := o.Request.Fill(ask); err != nil {
+	var ask parse.Ask
+	if err := o.Request.Fill(&ask); err != nil {
 		return err
 	}
 	if err := ask.Apply(s); err != nil {
 		return err
 	}
-	if r := &s.Request; r.Scratch != "" && !filepath.IsAbs(r.Scratch) {
-		r.Scratch = filepath.Join(dir, r.Scratch)
+	if r := &s.Request; r.Scratch != "" {
+		r.Scratch = below(dir, r.Scratch)
 	}
 	s.Normalize()
 	err := s.Validate()

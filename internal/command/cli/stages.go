@@ -11,7 +11,6 @@ import (
 	"berth/internal/command/stage"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
-	"berth/internal/core/tomlfile"
 	"berth/internal/driver/registry"
 )
 
@@ -27,13 +26,7 @@ type stages struct {
 type stageTable struct {
 	command string
 	env     []string
-	given   []givenKey
-}
-
-// givenKey is an option as a stage's table has it.
-type givenKey struct {
-	option       *parse.Option
-	where, value string
+	ask     parse.Ask
 }
 
 // stagesKeys are the keys of [stages].
@@ -61,9 +54,6 @@ func stagesKeys() []fileKey {
 	}
 }
 
-// stageTables are the tables that only a file of kind stages has.
-var stageTables = append([]string{"stages"}, stage.Names[:]...)
-
 // stageKeys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
 func stageKeys(name string) []fileKey {
 	in := func(f *File) *stageTable {
@@ -78,40 +68,8 @@ func stageKeys(name string) []fileKey {
 			return v.pairs("", func(name, s string) { in(f).env = append(in(f).env, name+"="+s) })
 		}},
 	}
-	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return o.Alone })
-	for _, o := range registry.Options() {
-		if slices.Contains([]string{"cpus-per-task", "mem", "gpus"}, o.Name) {
-			options = append(options, o)
-		}
-	}
-	for i := range options {
-		o := &options[i]
-		keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), func(f *File, v value) error {
-			s, ok := scalar(v.is)
-			if !ok {
-				return v.wrong("one value")
-			}
-			in(f).given = append(in(f).given, givenKey{o, v.where, s})
-			return o.Set(&parse.Ask{}, v.where, s) // whether it can be taken; it is taken once the rest is known
-		}})
-	}
-	return keys
-}
-
-// checkStages looks for what no single key of a file of kind stages can tell.
-func (f *File) checkStages(doc *tomlfile.Document, missing func(what, do string) error) error {
-	for _, table := range []string{"bag", "mapreduce"} {
-		if doc.Has(table) {
-			return job.ConfigError(doc.Where(table), "a job of kind stages has no ["+table+"]", "write what it runs into [split], [operation] and [merge]")
-		}
-	}
-	switch {
-	case !doc.Has("stages"):
-		return missing("[stages]", "a job of kind stages needs it")
-	case f.stages.output == "" && !doc.Has("stages.output"):
-		return missing("stages.output", "name what the merge makes")
-	}
-	return nil
+	options := slices.DeleteFunc(append(parse.OptionsOf("bag"), registry.Options()...), func(o parse.Option) bool { return !o.Stage })
+	return append(keys, optionKeys(options, func(f *File) *parse.Ask { return &in(f).ask })...)
 }
 
 // stages makes the bags of a file of kind stages, each after the one before.
@@ -144,18 +102,14 @@ func (f *File) stagePlan(dir string) (*stage.Plan, error) {
 		name = strings.TrimSuffix(filepath.Base(f.name), ".toml")
 	}
 	f.JobName = name
-	below := func(p string) string {
-		if p == "" || filepath.IsAbs(p) {
-			return p
-		}
-		return filepath.Join(dir, p)
-	}
 	folder := f.stages.folder
 	if folder == "" {
 		folder = strings.ReplaceAll(name, "/", "-") + ".parts"
 	}
-	plan := &stage.Plan{Input: below(f.stages.input), Output: below(f.stages.output), Folder: below(folder),
-		Parts: f.stages.parts, Keep: f.stages.keep, Scripts: map[string]string{}}
+	plan := &stage.Plan{Output: below(dir, f.stages.output), Folder: below(dir, folder), Parts: f.stages.parts, Keep: f.stages.keep, Scripts: map[string]string{}}
+	if f.stages.input != "" {
+		plan.Input = below(dir, f.stages.input)
+	}
 	for _, name := range stage.Names {
 		if t := f.stages.of[name]; t != nil && t.command != "" {
 			plan.Scripts[name] = t.command
@@ -173,13 +127,7 @@ func (o *FileOptions) stage(f *File, plan *stage.Plan, name, dir string) (*job.S
 	s.Name = f.JobName + ": " + name
 	env := environment(o.Env)
 	if t := f.stages.of[name]; t != nil {
-		ask := parse.Amend(s)
-		for _, g := range t.given {
-			if err := g.option.Set(ask, g.where, g.value); err != nil {
-				return nil, nil, err
-			}
-		}
-		if err := ask.Apply(s); err != nil {
+		if err := t.ask.Apply(s); err != nil {
 			return nil, nil, err
 		}
 		env = append(env, t.env...)

@@ -1,3 +1,4 @@
+// Package clidoc writes pages for man on berth's commands, from the commands themselves.
 package clidoc
 
 import (

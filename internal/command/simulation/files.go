@@ -22,11 +22,6 @@ type Output struct {
 	Write func(io.Writer) error
 }
 
-// BytesTo returns an output whose contents are known.
-func BytesTo(path string, data []byte) Output {
-	return Output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
-}
-
 // Writable returns an error if the file could not be written. It is called before a simulation,
 // which may take long. "" means no file.
 func Writable(path string) error {
@@ -103,7 +98,7 @@ func Leave(parent context.Context, folder string, outputs []Output) (err error) 
 	var files []pending
 	defer func() {
 		for _, f := range files {
-			_ = f.Cleanup() // has no effect on a file that has been renamed
+			_ = f.drop() // has no effect on a file that has been renamed
 		}
 		if err != nil {
 			undo()
@@ -123,7 +118,7 @@ func Leave(parent context.Context, folder string, outputs []Output) (err error) 
 		}
 	}
 	for i, f := range files {
-		if err := f.CloseAtomicallyReplace(); err != nil {
+		if err := f.keep(); err != nil {
 			return unwritten(outputs[i].Path, err)
 		}
 	}
@@ -131,27 +126,21 @@ func Leave(parent context.Context, folder string, outputs []Output) (err error) 
 }
 
 // pending is a file that is being written.
-type pending interface {
+type pending struct {
 	io.Writer
-	Cleanup() error
-	CloseAtomicallyReplace() error
+	keep, drop func() error
 }
 
-// begin begins a temporary file beside the path.
+// begin begins a temporary file beside the path. A device or a pipe cannot be replaced and need not be.
 func begin(path string) (pending, error) {
 	path, kind := resolve(path)
 	if !kind.IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		return device{f}, err
+		return pending{f, f.Close, f.Close}, err
 	}
-	return renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	return pending{f, f.CloseAtomicallyReplace, f.Cleanup}, err
 }
-
-// device is a file that cannot be replaced and need not be.
-type device struct{ *os.File }
-
-func (d device) Cleanup() error                { return d.Close() }
-func (d device) CloseAtomicallyReplace() error { return d.Close() }
 
 // makeFolder creates a folder and its parents. undo removes those that it created, if they are
 // empty.

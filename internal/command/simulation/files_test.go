@@ -53,9 +53,9 @@ func TestLeave(t *testing.T) {
 		want   string // of the error; "": no error
 		is     func(error) bool
 	}{
-		{"all is well", BytesTo("two", []byte("2")), "", nil},
+		{"all is well", bytesTo("two", []byte("2")), "", nil},
 		{"one cannot be written", broken, "two: cannot write: the pen broke", unwritable},
-		{"one is a folder", BytesTo(".", nil), ".: cannot write: is a directory", unwritable},
+		{"one is a folder", bytesTo(".", nil), ".: cannot write: is a directory", unwritable},
 		{"told to end", told, "context canceled", interrupted},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestLeave(t *testing.T) {
 			t.Setenv("TMPDIR", dir)
 			t.Chdir(dir)
 			made := filepath.Join("new", "folder")
-			err := Leave(context.Background(), made, []Output{BytesTo(filepath.Join(made, "one"), []byte("1")), test.second})
+			err := Leave(context.Background(), made, []Output{bytesTo(filepath.Join(made, "one"), []byte("1")), test.second})
 			got := strings.Join(remains(t, dir), " ")
 			if test.want == "" {
 				if err != nil || got != "new new/folder new/folder/one two" {
@@ -85,7 +85,7 @@ func TestLeaveReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	fails := Output{path + "2", func(io.Writer) error { return errors.New("no") }}
-	if err := Leave(context.Background(), "", []Output{BytesTo(path, []byte("new")), fails}); err == nil {
+	if err := Leave(context.Background(), "", []Output{bytesTo(path, []byte("new")), fails}); err == nil {
 		t.Error("no error")
 	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, []byte("old")) {
@@ -137,7 +137,7 @@ func TestLeaveLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	if err := cmp.Or(Writable("link"), Writable("pipe"), Leave(t.Context(), "", []Output{BytesTo("link", []byte("new")), BytesTo("pipe", []byte("new"))})); err != nil {
+	if err := cmp.Or(Writable("link"), Writable("pipe"), Leave(t.Context(), "", []Output{bytesTo("link", []byte("new")), bytesTo("pipe", []byte("new"))})); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile("file")
@@ -151,4 +151,9 @@ func TestLeaveLinks(t *testing.T) {
 	if to, err := os.Readlink("link"); err != nil || to != "file" {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
+}
+
+// bytesTo returns an output whose contents are known.
+func bytesTo(path string, data []byte) Output {
+	return Output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
 }

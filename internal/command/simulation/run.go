@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,60 +23,53 @@ type Scenario struct {
 }
 
 // keyFlag is a flag for the key of the same name in a scenario, with underscores for hyphens.
-type keyFlag struct {
-	name  string
-	zero  any // of the type of the value: int64, string or bool
-	usage string
-}
+type keyFlag struct{ name, kind, usage string }
 
-var (
-	seedFlags = []keyFlag{
-		{"seed", int64(0), "seed of all random numbers (default 1)"},
-		{"replications", int64(0), "number of simulations, each with other random numbers"},
-	}
-	clusterFlags = []keyFlag{
-		{"nodes", int64(0), "nodes of the cluster (default: as in the scenario or the log's header)"},
-		{"cores", int64(0), "cores of a node, which is the number of tasks that it runs at once"},
-		{"policy", "", "policy of the batch system: fcfs, easy, easy-sjbf or cbf (default cbf)"},
-		{"max-time", "", "longest wall time that the queue accepts (default: the longest in the log)"},
-	}
-	logFlags = []keyFlag{
-		{"odd", "", "with --from-…: what to do with odd lines of the log: refuse or skip"},
-		{"filter", false, "with --from-swf: leave out jobs without run time, allocation or requests"},
-		{"estimates", "", "with --from-…: wall times that the jobs of the log request: user, exact or model"},
-		{"from", "", "with --from-…: begin this long after the log's first job"},
-		{"for", "", "with --from-…: length of the part of the log that is used"},
-	}
-	ownFlags = []keyFlag{
-		{"maps", int64(0), "an elastic job: number of maps, or of tasks of a bag"},
-		{"map-time", "", "duration of a map, as 60s or 60s±20s (or 60s+-20s)"},
-		{"reduces", int64(0), "number of reduces"},
-		{"reduce-time", "", "duration of a reduce"},
-		{"shuffle-time", "", "duration of a shuffle"},
-	}
-	arrivalFlags = []keyFlag{
-		{"submit", "", "submission time of the job, from the beginning"},
-		{"repeat", int64(0), "number of such jobs"},
-		{"every", "", "time between them"},
-		{"spread", int64(0), "with --from-…: number of such jobs, evenly over the log's time (default 10, without --submit)"},
-	}
+// The flags by what they are about: name, kind of value and meaning.
+const (
+	seedFlags = `seed int seed of all random numbers (default 1)
+replications int number of simulations, each with other random numbers`
+	clusterFlags = `nodes int nodes of the cluster (default: as in the scenario or the log's header)
+cores int cores of a node, which is the number of tasks that it runs at once
+policy text policy of the batch system: fcfs, easy, easy-sjbf or cbf (default cbf)
+max-time text longest wall time that the queue accepts (default: the longest in the log)`
+	logFlags = `odd text with --from-…: what to do with odd lines of the log: refuse or skip
+filter bool with --from-swf: leave out jobs without run time, allocation or requests
+estimates text with --from-…: wall times that the jobs of the log request: user, exact or model
+from text with --from-…: begin this long after the log's first job
+for text with --from-…: length of the part of the log that is used`
+	ownFlags = `maps int an elastic job: number of maps, or of tasks of a bag
+map-time text duration of a map, as 60s or 60s±20s (or 60s+-20s)
+reduces int number of reduces
+reduce-time text duration of a reduce
+shuffle-time text duration of a shuffle`
+	arrivalFlags = `submit text submission time of the job, from the beginning
+repeat int number of such jobs
+every text time between them
+spread int with --from-…: number of such jobs, evenly over the log's time (default 10, without --submit)`
 )
+
+func keyFlags(list string) (all []keyFlag) {
+	for row := range strings.SplitSeq(list, "\n") {
+		words := strings.SplitN(row, " ", 3)
+		all = append(all, keyFlag{words[0], words[1], words[2]})
+	}
+	return all
+}
 
 // Register adds the flags to a command's.
 func (f *Scenario) Register(fs *pflag.FlagSet) {
 	f.flags = fs
 	fs.StringVar(&f.swf, "from-swf", "", "read the rigid jobs from this log in the Standard Workload Format")
 	fs.StringVar(&f.sacct, "from-sacct", "", "read the rigid jobs from the output of sacct in this file; - is standard input")
-	for _, list := range [][]keyFlag{seedFlags, clusterFlags, logFlags, ownFlags, arrivalFlags} {
-		for _, k := range list {
-			switch k.zero.(type) {
-			case int64:
-				fs.Int64(k.name, 0, k.usage)
-			case bool:
-				fs.Bool(k.name, false, k.usage)
-			default:
-				fs.String(k.name, "", k.usage)
-			}
+	for _, k := range keyFlags(strings.Join([]string{seedFlags, clusterFlags, logFlags, ownFlags, arrivalFlags}, "\n")) {
+		switch k.kind {
+		case "int":
+			fs.Int64(k.name, 0, k.usage)
+		case "bool":
+			fs.Bool(k.name, false, k.usage)
+		default:
+			fs.String(k.name, "", k.usage)
 		}
 	}
 	fs.IntVar(&f.workers, "jobs", 0, "simultaneous simulations (default: one for each processor)")
@@ -85,16 +77,16 @@ func (f *Scenario) Register(fs *pflag.FlagSet) {
 }
 
 // each calls use for each flag of the list that was given, in order.
-func (f *Scenario) each(list []keyFlag, use func(key string, value any, flag string)) {
-	for _, k := range list {
+func (f *Scenario) each(list string, use func(key string, value any, flag string)) {
+	for _, k := range keyFlags(list) {
 		if !f.flags.Changed(k.name) {
 			continue
 		}
 		var value any
-		switch k.zero.(type) {
-		case int64:
+		switch k.kind {
+		case "int":
 			value, _ = f.flags.GetInt64(k.name)
-		case bool:
+		case "bool":
 			value, _ = f.flags.GetBool(k.name)
 		default:
 			value, _ = f.flags.GetString(k.name)
@@ -105,7 +97,7 @@ func (f *Scenario) each(list []keyFlag, use func(key string, value any, flag str
 
 // given returns the values and the names of the given flags of the list, by their keys, and the name
 // of the first, or "".
-func (f *Scenario) given(list []keyFlag) (values map[string]any, flags map[string]string, first string) {
+func (f *Scenario) given(list string) (values map[string]any, flags map[string]string, first string) {
 	values, flags = map[string]any{}, map[string]string{}
 	f.each(list, func(key string, value any, flag string) {
 		values[key], flags[key], first = value, flag, cmp.Or(first, flag)
@@ -202,7 +194,7 @@ func (f *Scenario) log(doc *scenario.Document) error {
 
 // job adds the elastic job that flags describe.
 func (f *Scenario) job(doc *scenario.Document, scenario bool) error {
-	values, flags, first := f.given(slices.Concat(ownFlags, arrivalFlags))
+	values, flags, first := f.given(ownFlags + "\n" + arrivalFlags)
 	switch {
 	case len(values) > 0 && !f.flags.Changed("maps"):
 		return job.ArgumentError("", first+" needs an elastic job, but none is given", "give --maps and --map-time")

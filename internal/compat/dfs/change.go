@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,14 +96,13 @@ func (c *call) into(sources []string, target string, do func(from, to file) erro
 	info, err := os.Stat(to.path)
 	folder := err == nil && info.IsDir()
 	if len(sources) > 1 && !folder {
-		return fmt.Errorf("`%s': No such file or directory", target)
+		return missing(target)
 	}
 	return c.each(sources, func(from file, _ fs.FileInfo) error {
 		if !folder {
 			return do(from, to)
 		}
-		base := filepath.Base(from.path)
-		return do(from, file{filepath.Join(to.path, base), strings.TrimSuffix(to.name, "/") + "/" + base})
+		return do(from, to.child(filepath.Base(from.path)))
 	})
 }
 
@@ -127,7 +127,7 @@ func (c *call) copyTree(from, to file) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := c.copyTree(file{filepath.Join(from.path, e.Name()), from.name}, file{filepath.Join(to.path, e.Name()), to.name + "/" + e.Name()}); err != nil {
+		if err := c.copyTree(from.child(e.Name()), to.child(e.Name())); err != nil {
 			return err
 		}
 	}
@@ -184,10 +184,10 @@ func remove(c *call) error {
 	}
 	return c.each(args, func(f file, info fs.FileInfo) error {
 		if info.IsDir() && !deep {
-			return fmt.Errorf("`%s': Is a directory", f.name)
+			return refuse(f.name, "Is a directory")
 		}
 		if filepath.Clean(f.path) == "/" || c.Root != "" && filepath.Clean(f.path) == filepath.Clean(c.Root) {
-			return fmt.Errorf("`%s': the root of a file system is not removed", f.name)
+			return refuse(f.name, "the root of a file system is not removed")
 		}
 		if err := os.RemoveAll(f.path); err != nil {
 			return err
@@ -200,7 +200,7 @@ func remove(c *call) error {
 func rmdir(c *call) error {
 	return c.each(c.args, func(f file, info fs.FileInfo) error {
 		if !info.IsDir() {
-			return fmt.Errorf("`%s': Is not a directory", f.name)
+			return refuse(f.name, "Is not a directory")
 		}
 		err := os.Remove(f.path)
 		if err != nil && c.options["ignore-fail-on-non-empty"] {
@@ -213,7 +213,7 @@ func rmdir(c *call) error {
 func chmod(c *call) error {
 	mode, err := strconv.ParseUint(c.args[0], 8, 12)
 	if err != nil {
-		return fmt.Errorf("`%s': berth takes octal modes", c.args[0])
+		return refuse(c.args[0], "berth takes octal modes")
 	}
 	return c.each(c.args[1:], func(f file, _ fs.FileInfo) error {
 		if !c.options["R"] {
@@ -227,51 +227,42 @@ func chmod(c *call) error {
 
 // cat implements -cat, and -text, which decompresses .gz files.
 func cat(c *call) error {
-	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, -1) })
+	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, 0, math.MaxInt64) })
 }
 
 const some = 1024 // bytes that -head and -tail print
 
 func head(c *call) error {
-	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, some) })
+	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, 0, some) })
 }
 
-// show prints the first bytes of a file, or all for −1.
-func (c *call) show(f file, info fs.FileInfo, most int64) error {
+func tail(c *call) error {
+	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, max(0, info.Size()-some), some) })
+}
+
+// show prints some bytes of a file.
+func (c *call) show(f file, info fs.FileInfo, from, most int64) error {
 	if info.IsDir() {
-		return fmt.Errorf("`%s': Is a directory", f.name)
+		return refuse(f.name, "Is a directory")
 	}
 	file, err := os.Open(f.path)
 	if err != nil {
 		return err
 	}
 	defer file.Close() // only read
+	if from > 0 {
+		if _, err := file.Seek(from, io.SeekStart); err != nil {
+			return err
+		}
+	}
 	var in io.Reader = file
 	if c.name == "text" && strings.HasSuffix(f.path, ".gz") {
 		if in, err = gzip.NewReader(file); err != nil {
 			return fmt.Errorf("`%s': %w", f.name, err)
 		}
 	}
-	if most >= 0 {
-		in = io.LimitReader(in, most)
-	}
-	_, err = io.Copy(c.Out, in)
+	_, err = io.Copy(c.Out, io.LimitReader(in, most))
 	return err
-}
-
-func tail(c *call) error {
-	return c.each(c.args, func(f file, info fs.FileInfo) error {
-		if info.IsDir() {
-			return fmt.Errorf("`%s': Is a directory", f.name)
-		}
-		in, err := os.Open(f.path)
-		if err != nil {
-			return err
-		}
-		defer in.Close() // only read
-		_, err = io.Copy(c.Out, io.NewSectionReader(in, max(0, info.Size()-some), some))
-		return err
-	})
 }
 
 // getmerge writes the files of folders to one file, one after the other.

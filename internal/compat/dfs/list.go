@@ -8,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -37,7 +36,7 @@ func (c *call) folder(f file, deep, head bool) error {
 	}
 	var errs []error
 	for _, e := range entries {
-		inner := file{filepath.Join(f.path, e.Name()), strings.TrimSuffix(f.name, "/") + "/" + e.Name()}
+		inner := f.child(e.Name())
 		info, err := os.Stat(inner.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed meanwhile, or a symbolic link to nothing
@@ -137,7 +136,7 @@ func usage(c *call) error {
 		entries, err := os.ReadDir(f.path)
 		errs := []error{err}
 		for _, e := range entries {
-			errs = append(errs, one(file{filepath.Join(f.path, e.Name()), strings.TrimSuffix(f.name, "/") + "/" + e.Name()}))
+			errs = append(errs, one(f.child(e.Name())))
 		}
 		return errors.Join(errs...)
 	})

@@ -132,19 +132,24 @@ func message(err error) string {
 	if !errors.As(err, &of) {
 		return err.Error()
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("`%s': No such file or directory", of.Path)
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Sprintf("`%s': File exists", of.Path)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("`%s': Permission denied", of.Path)
+	for is, words := range map[error]string{fs.ErrNotExist: "No such file or directory", fs.ErrExist: "File exists", fs.ErrPermission: "Permission denied"} {
+		if errors.Is(err, is) {
+			return refuse(of.Path, words).Error()
+		}
 	}
-	return fmt.Sprintf("`%s': %v", of.Path, of.Err)
+	return refuse(of.Path, of.Err.Error()).Error()
 }
 
 // missing returns the error for an argument that names no file.
 func missing(name string) error { return &fs.PathError{Path: name, Err: fs.ErrNotExist} }
+
+// child returns the file of a name in a folder.
+func (f file) child(name string) file {
+	return file{filepath.Join(f.path, name), strings.TrimSuffix(f.name, "/") + "/" + name}
+}
+
+// refuse returns the error for a file, in Hadoop's form.
+func refuse(name, why string) error { return fmt.Errorf("`%s': %s", name, why) }
 
 // resolve returns the file that an argument names. It does not expand wildcards.
 func (c *call) resolve(arg string) (file, error) {
@@ -165,7 +170,7 @@ func (c *call) files(arg string) ([]file, error) {
 	for _, pattern := range braces(f.path) {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
-			return nil, fmt.Errorf("`%s': %w", arg, err)
+			return nil, refuse(arg, err.Error())
 		}
 		for _, path := range found {
 			all = append(all, file{path, c.nameOf(f, path)})

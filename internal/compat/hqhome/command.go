@@ -61,9 +61,9 @@ func (c *Command) Run(args []string) error {
 	case words[0] == "job" && words[1] == "list":
 		return c.list(slices.Contains(args, "--all"), quiet)
 	case words[0] == "job" && words[1] == "cancel" && words[2] != "":
-		return c.cancel(args[2:])
+		return c.locked(func(l *Ledger) error { return c.cancel(l, args[2:]) })
 	case words[0] == "server" && words[1] == "stop":
-		return c.stop()
+		return c.locked(c.stop)
 	case slices.Contains([]string{"server start", "worker start", "alloc add"}, words[0]+" "+words[1]):
 		_, err := fmt.Fprintf(c.Out, "berth stands in for HyperQueue: hq %s %s is not needed\n", words[0], words[1])
 		return err
@@ -85,29 +85,35 @@ func (c *Command) submit(args []string, quiet bool) error {
 	if err != nil {
 		return err
 	}
+	line, err := s.Line()
+	if err != nil {
+		return err
+	}
+	return c.locked(func(l *Ledger) error {
+		e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
+		if err := c.add(l, &e, line); err != nil {
+			return err
+		}
+		id, err := l.Add(e)
+		switch {
+		case err != nil:
+		case quiet:
+			_, err = fmt.Fprintln(c.Out, id)
+		default:
+			_, err = fmt.Fprintf(c.Out, "Job submitted successfully, job ID: %d (task %d of %s)\n", id, e.Task+1, e.Bag)
+		}
+		return err
+	})
+}
+
+// locked does something with the list of jobs, while no other process has it.
+func (c *Command) locked(do func(*Ledger) error) error {
 	l, err := OpenLedger(c.Dir)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
-	line, err := s.Line()
-	if err != nil {
-		return err
-	}
-	if err := c.add(l, &e, line); err != nil {
-		return err
-	}
-	id, err := l.Add(e)
-	if err != nil {
-		return err
-	}
-	if quiet {
-		_, err = fmt.Fprintln(c.Out, id)
-	} else {
-		_, err = fmt.Fprintf(c.Out, "Job submitted successfully, job ID: %d (task %d of %s)\n", id, e.Task+1, e.Bag)
-	}
-	return err
+	return do(l)
 }
 
 // add adds the task to the last bag with the key, or to a new one.
@@ -176,12 +182,8 @@ func ended(tasks map[int]State) map[int]State {
 }
 
 func (c *Command) list(all, quiet bool) error {
-	l, err := OpenLedger(c.Dir)
-	if err != nil {
-		return err
-	}
-	entries := l.Entries
-	if err := l.Close(); err != nil {
+	var entries []Entry
+	if err := c.locked(func(l *Ledger) error { entries = l.Entries; return nil }); err != nil {
 		return err
 	}
 	states, err := c.states(entries)
@@ -198,12 +200,7 @@ func (c *Command) list(all, quiet bool) error {
 }
 
 // cancel cancels jobs. Those that are over stay as they are.
-func (c *Command) cancel(args []string) error {
-	l, err := OpenLedger(c.Dir)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+func (c *Command) cancel(l *Ledger, args []string) error {
 	states, err := c.states(l.Entries)
 	if err != nil {
 		return err
@@ -231,12 +228,7 @@ func (c *Command) cancel(args []string) error {
 }
 
 // stop closes the bags, which end when their tasks have.
-func (c *Command) stop() error {
-	l, err := OpenLedger(c.Dir)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+func (c *Command) stop(l *Ledger) (err error) {
 	closed := make(map[job.ID]bool)
 	for _, e := range l.Entries {
 		if closed[e.Bag] {

@@ -65,8 +65,7 @@ func (l *Ledger) read() error {
 	}
 	for line := range strings.Lines(string(text[:whole])) {
 		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
-		switch {
-		case len(words) == 5 && words[0] == "bag":
+		if len(words) == 5 && words[0] == "bag" {
 			task, err := strconv.Atoi(words[2])
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.file.Name(), err)

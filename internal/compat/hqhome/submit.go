@@ -30,7 +30,7 @@ const mark = "#HQ"
 func ParseSubmit(args []string, dir string) (Submission, error) {
 	s := Submission{CPUs: 1, Dir: dir}
 	var resources []string
-	var directives string
+	directives := "auto"
 	flags := s.flags(&resources, &directives)
 	if err := flags.Parse(args); err != nil {
 		return s, job.ArgumentError("hq submit", err.Error(), "leave it out, or use berth bag, which has its own flags")
@@ -55,20 +55,17 @@ func (s *Submission) flags(resources *[]string, directives *string) *pflag.FlagS
 	f := pflag.NewFlagSet("hq submit", pflag.ContinueOnError)
 	f.SetInterspersed(false)
 	f.Usage = func() {}
-	f.StringVar(&s.Name, "name", "", "")
-	f.StringVar(&s.Log, "log", "", "")
-	f.StringVar(&s.Log, "stream", "", "") // a folder for logs of HyperQueue's own form; Nextflow names a file, which it reads as text
-	f.StringVar(&s.Dir, "cwd", s.Dir, "")
-	f.StringVar(&s.Stdout, "stdout", "", "")
-	f.StringVar(&s.Stderr, "stderr", "", "")
-	f.StringVar(&s.Time, "time-limit", "", "")
+	ignored := ""
+	for name, to := range map[string]*string{
+		"name": &s.Name, "cwd": &s.Dir, "stdout": &s.Stdout, "stderr": &s.Stderr, "time-limit": &s.Time, "directives": directives, "log": &s.Log,
+		"stream":       &s.Log, // a folder for logs of HyperQueue's own form; Nextflow names a file, which it reads as text
+		"time-request": &ignored, "priority": &ignored, "max-fails": &ignored, "crash-limit": &ignored, "pin": &ignored,
+	} {
+		f.StringVar(to, name, *to, "")
+	}
 	f.StringArrayVar(&s.Env, "env", nil, "")
 	f.IntVar(&s.CPUs, "cpus", 1, "")
 	f.StringArrayVar(resources, "resource", nil, "")
-	f.StringVar(directives, "directives", "auto", "")
-	for _, ignored := range []string{"time-request", "priority", "max-fails", "crash-limit", "pin"} {
-		f.String(ignored, "", "")
-	}
 	return f
 }
 

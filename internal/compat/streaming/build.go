@@ -23,6 +23,7 @@ type builder struct {
 	ask    parse.Ask
 	conf   *configuration
 	set    map[string]setter // what flags and keys do
+	place  map[string]any    // where the values of keys are put
 
 	mapper, combiner, reducer *Setting
 	reduces                   int // from -numReduceTasks; −1: not given
@@ -42,7 +43,7 @@ func newBuilder(dir string, env []string) *builder {
 		return i <= 0 || strings.ContainsRune(kv, 0)
 	})
 	b.conf = newConfiguration(b.env)
-	b.set = b.setters()
+	b.set, b.place = b.setters(), b.places()
 	return b
 }
 
@@ -134,6 +135,9 @@ func (b *builder) key(k *Key, s Setting) error {
 	if k.Status == Refused {
 		return accepts(k.why, k.only...)(s)
 	}
+	if k.kind != "" {
+		return b.take(k.kind, s, b.place[k.Name])
+	}
 	return b.apply(k.Name, s)
 }
 
@@ -150,7 +154,7 @@ func (b *builder) apply(name string, s Setting) error {
 const maxUnknown = 10
 
 func (b *builder) unknownKey(s Setting) {
-	if slices.ContainsFunc(idleFamilies, func(p string) bool { return strings.HasPrefix(s.Name, p) }) {
+	if slices.ContainsFunc(strings.Fields(idleFamilies), func(p string) bool { return strings.HasPrefix(s.Name, p) }) {
 		return
 	}
 	b.unknown++
@@ -164,20 +168,17 @@ func (b *builder) unknownKey(s Setting) {
 	b.warn("%s: unknown key; tasks see it as %s, nothing else does", s.Where, job.EnvName(s.Name))
 }
 
+// takeFlags applies the flags. Those that are part of the configuration have no function to apply.
 func (b *builder) takeFlags(settings []Setting) error {
 	var errs []error
 	for _, s := range settings {
-		errs = append(errs, b.flag(s))
+		if findFlag(s.Name, false) == nil {
+			errs = append(errs, job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags"))
+			continue
+		}
+		errs = append(errs, b.apply(s.Name, s))
 	}
 	return errors.Join(errs...)
-}
-
-// flag applies a flag. Flags that are part of the configuration have no function to apply.
-func (b *builder) flag(s Setting) error {
-	if findFlag(s.Name, false) == nil {
-		return job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags")
-	}
-	return b.apply(s.Name, s)
 }
 
 // shipOne ships a file or an archive.

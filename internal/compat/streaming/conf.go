@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/sys/procattr"
 )
 
@@ -152,41 +153,21 @@ const maxExpansions = 20
 func (c *configuration) get(name string) (Setting, bool) {
 	s, ok := c.values[name]
 	for range maxExpansions {
-		start, end := innermost(s.Value)
-		if start < 0 {
+		at := expansion().FindStringSubmatchIndex(s.Value)
+		if at == nil {
 			break
 		}
-		value, known := c.variable(s.Value[start+2 : end])
+		value, known := c.variable(s.Value[at[2]:at[3]])
 		if !known {
 			break
 		}
-		s.Value = s.Value[:start] + value + s.Value[end+1:]
+		s.Value = s.Value[:at[0]] + value + s.Value[at[1]:]
 	}
 	return s, ok
 }
 
-// innermost finds a ${…} that contains no other one.
-func innermost(s string) (start, end int) {
-	end = 0
-	for {
-		i := strings.Index(s[end:], "${")
-		if i < 0 {
-			return -1, -1
-		}
-		start = end + i
-		length := strings.IndexByte(s[start:], '}')
-		if length < 0 {
-			return -1, -1
-		}
-		end = start + length
-		if inner := strings.LastIndex(s[start:end], "${"); inner > 0 {
-			start += inner
-		}
-		if !strings.ContainsAny(s[start+2:end], " $") {
-			return start, end
-		}
-	}
-}
+// expansion matches a ${…} that contains no other one.
+var expansion = pattern.Lazy(`\$\{([^} $]*)\}`)
 
 // maxValue is the largest size of an expanded value in bytes.
 const maxValue = 1 << 16

@@ -12,6 +12,7 @@ type Key struct {
 	Old     []string // earlier spellings, which are accepted too
 	Meaning string
 	Status  Status
+	kind    string   // of its value; empty: it has a setter of its own, or none
 	why     string   // why it is refused
 	only    []string // the values with which it is not, quoted
 }
@@ -40,6 +41,8 @@ var keyTable = sync.OnceValue(func() keyed {
 		if k.Status == Refused {
 			k.why, k.only = row[3], row[4:]
 			k.Meaning += ": " + k.why
+		} else if len(row) > 3 {
+			k.kind = row[3]
 		}
 		t.keys = append(t.keys, k)
 	}
@@ -66,11 +69,9 @@ func findKey(name string) *Key {
 }
 
 // idleFamilies are prefixes of keys that belong to parts of Hadoop berth does not have.
-var idleFamilies = []string{
-	"yarn.", "dfs.", "fs.", "hadoop.", "ipc.", "io.", "net.", "ha.", "tez.", "hive.", "nfs.", "rpc.", "s3.", "s3native.", "ftp.", "file.", "map.sort.", "tfile.",
-	"mapreduce.jobhistory.", "mapreduce.jobtracker.", "mapreduce.tasktracker.", "mapreduce.shuffle.", "mapreduce.cluster.", "mapreduce.client.", "mapreduce.ifile.",
-	"seq.io.", "adl.", "wasb.", "rm.",
-}
+const idleFamilies = `yarn. dfs. fs. hadoop. ipc. io. net. ha. tez. hive. nfs. rpc. s3. s3native. ftp. file. map.sort. tfile.
+	mapreduce.jobhistory. mapreduce.jobtracker. mapreduce.tasktracker. mapreduce.shuffle. mapreduce.cluster. mapreduce.client. mapreduce.ifile.
+	seq.io. adl. wasb. rm.`
 
 // keyNames returns every spelling of every key, for suggestions.
 func keyNames() []string {

@@ -2,7 +2,7 @@ package streaming
 
 import (
 	"fmt"
-	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +13,6 @@ import (
 	"berth/internal/driver/registry"
 )
 
-// maxTasks is the largest number of maps, and of reduces, that a user can set.
-const maxTasks = 1_000_000
-
 // setter takes over the value of a flag or key.
 type setter = func(Setting) error
 
@@ -25,82 +22,44 @@ func (b *builder) setters() map[string]setter {
 	partitioner, inputFormat := named(&mr.Partitioner, "partitioner", partitioners()), named(&mr.InputFormat, "input format", inputFormats())
 	outputFormat := named(&mr.OutputFormat, "output format", outputFormats())
 	all := map[string]setter{
-		"input":                   b.input,
-		"output":                  b.output,
-		"mapper":                  command(&b.mapper),
-		"combiner":                command(&b.combiner),
-		"reducer":                 command(&b.reducer),
-		"numReduceTasks":          whole(0, maxTasks, &b.reduces),
-		"file":                    b.shipOne(false),
-		"cmdenv":                  b.cmdenv,
-		"inputformat":             inputFormat,
-		"outputformat":            outputFormat,
-		"partitioner":             partitioner,
-		"mapdebug":                text(&mr.MapDebug),
-		"reducedebug":             text(&mr.ReduceDebug),
-		"lazyOutput":              on(&mr.LazyOutput),
-		"background":              on(&b.result.Detach),
-		"verbose":                 on(&b.result.Verbose),
-		"debug":                   on(&b.result.Verbose),
-		"cacheFile":               b.shipOne(false),
-		"cacheArchive":            b.shipOne(true),
-		"io":                      accepts("berth has text only", "text"),
-		"inputreader":             b.setReader,
-		"dfs":                     b.notHere,
-		"files":                   b.shipList(false),
-		"archives":                b.shipList(true),
-		"libjars":                 b.noJava,
-		"fs":                      b.notHere,
-		"jt":                      b.notHere,
-		"detach":                  on(&b.result.Detach),
-		"hadoop-messages":         on(&b.result.HadoopMessages),
-		"json":                    on(&b.result.JSON),
-		"mapreduce.job.name":      text(&b.spec.Name),
-		"mapreduce.job.reduces":   whole(0, maxTasks, &mr.Reduces),
-		"mapreduce.job.maps":      whole(0, maxTasks, &mr.MapsHint),
-		"mapreduce.job.queuename": b.setQueue,
-		"mapreduce.job.reduce.slowstart.completedmaps":                          b.setSlowStart,
-		"mapreduce.input.fileinputformat.split.minsize":                         size(&mr.MinSplit),
-		"mapreduce.input.fileinputformat.split.maxsize":                         size(&mr.MaxSplit),
-		"mapreduce.input.lineinputformat.linespermap":                           whole(1, math.MaxInt32, &mr.LinesPerMap),
-		"mapreduce.input.fileinputformat.input.dir.recursive":                   boolean(nil),
-		"mapreduce.input.fileinputformat.input.dir.nonrecursive.ignore.subdirs": boolean(nil),
-		"stream.num.map.output.key.fields":                                      whole(1, math.MaxInt16, &mr.MapOutputKeyFields),
-		"stream.num.reduce.output.key.fields":                                   whole(1, math.MaxInt16, nil),
-		"stream.map.output.field.separator":                                     b.separator(&mr.MapOutputSeparator),
-		"stream.reduce.output.field.separator":                                  b.separator(&mr.ReduceOutputSeparator),
-		"mapreduce.output.textoutputformat.separator":                           b.separator(nil),
-		"stream.map.input.ignoreKey":                                            b.setIgnoreKey,
-		"stream.non.zero.exit.is.failure":                                       boolean(&mr.NonZeroExitIsFail),
-		"stream.minRecWrittenToEnableSkip_":                                     whole(0, math.MaxInt, nil),
-		"stream.jobconf.truncate.limit":                                         whole(-1, math.MaxInt32, nil),
-		"mapreduce.aggregate.max.num.unique.values":                             whole(1, math.MaxInt32, nil),
-		"mapreduce.map.output.key.field.separator":                              b.separator(&mr.KeyFieldSeparator),
-		"mapreduce.job.partitioner.class":                                       partitioner,
-		"mapreduce.partition.keypartitioner.options":                            text(&mr.PartitionOptions),
-		"num.key.fields.for.partition":                                          whole(1, math.MaxInt16, &mr.PartitionFields),
-		"mapreduce.job.output.key.comparator.class":                             named(&mr.Comparator, "comparator", comparators()),
-		"mapreduce.partition.keycomparator.options":                             text(&mr.ComparatorOptions),
-		"mapreduce.job.inputformat.class":                                       inputFormat,
-		"mapreduce.job.outputformat.class":                                      outputFormat,
-		"mapreduce.output.fileoutputformat.compress":                            boolean(&b.compress),
-		"mapreduce.output.fileoutputformat.compress.codec":                      named(&b.codec, "codec for output", outputCodecs()),
-		job.SequenceTypeKey:                                                     sequenceType,
-		"mapreduce.map.memory.mb":                                               megabytes(&mr.MapNeed.Mem),
-		"mapreduce.reduce.memory.mb":                                            megabytes(&mr.ReduceNeed.Mem),
-		"mapreduce.map.cpu.vcores":                                              whole(1, math.MaxInt16, &mr.MapNeed.CPUs),
-		"mapreduce.reduce.cpu.vcores":                                           whole(1, math.MaxInt16, &mr.ReduceNeed.CPUs),
-		"mapreduce.map.maxattempts":                                             whole(1, math.MaxInt16, &mr.MapAttempts),
-		"mapreduce.reduce.maxattempts":                                          whole(1, math.MaxInt16, &mr.ReduceAttempts),
-		"mapreduce.task.timeout":                                                b.setTaskTimeout,
-		job.CountersKey:                                                         whole(1, math.MaxInt16, nil),
-		job.CounterGroupsKey:                                                    whole(1, math.MaxInt16, nil),
-		job.CounterGroupNameKey:                                                 whole(2, math.MaxInt16, nil),
-		job.CounterNameKey:                                                      whole(2, math.MaxInt16, nil),
-		"mapreduce.map.speculative":                                             boolean(nil),
-		"mapreduce.reduce.speculative":                                          boolean(nil),
-		"mapreduce.map.debug.script":                                            text(&mr.MapDebug),
-		"mapreduce.reduce.debug.script":                                         text(&mr.ReduceDebug),
+		"input":                           b.input,
+		"output":                          b.output,
+		"mapper":                          command(&b.mapper),
+		"combiner":                        command(&b.combiner),
+		"reducer":                         command(&b.reducer),
+		"numReduceTasks":                  b.into("whole 0 1000000", &b.reduces),
+		"file":                            b.shipOne(false),
+		"cmdenv":                          b.cmdenv,
+		"inputformat":                     inputFormat,
+		"outputformat":                    outputFormat,
+		"partitioner":                     partitioner,
+		"mapdebug":                        b.into("text", &mr.MapDebug),
+		"reducedebug":                     b.into("text", &mr.ReduceDebug),
+		"lazyOutput":                      b.into("on", &mr.LazyOutput),
+		"background":                      b.into("on", &b.result.Detach),
+		"verbose":                         b.into("on", &b.result.Verbose),
+		"debug":                           b.into("on", &b.result.Verbose),
+		"cacheFile":                       b.shipOne(false),
+		"cacheArchive":                    b.shipOne(true),
+		"io":                              accepts("berth has text only", "text"),
+		"inputreader":                     b.setReader,
+		"dfs":                             b.notHere,
+		"files":                           b.shipList(false),
+		"archives":                        b.shipList(true),
+		"libjars":                         b.noJava,
+		"fs":                              b.notHere,
+		"jt":                              b.notHere,
+		"detach":                          b.into("on", &b.result.Detach),
+		"hadoop-messages":                 b.into("on", &b.result.HadoopMessages),
+		"json":                            b.into("on", &b.result.JSON),
+		"mapreduce.job.queuename":         b.setQueue,
+		"stream.map.input.ignoreKey":      b.setIgnoreKey,
+		"mapreduce.job.partitioner.class": partitioner,
+		"mapreduce.job.output.key.comparator.class":        named(&mr.Comparator, "comparator", comparators()),
+		"mapreduce.job.inputformat.class":                  inputFormat,
+		"mapreduce.job.outputformat.class":                 outputFormat,
+		"mapreduce.output.fileoutputformat.compress.codec": named(&b.codec, "codec for output", outputCodecs()),
+		job.SequenceTypeKey:                                sequenceType,
 	}
 	for _, o := range registry.Options() {
 		all[o.Name] = func(s Setting) error { return o.Set(&b.ask, s.Where, s.Value) }
@@ -118,67 +77,88 @@ func accepts(why string, only ...string) setter {
 	}
 }
 
-func text(to *string) setter {
-	return func(s Setting) error {
-		*to = s.Value
-		return nil
+// places returns where the values of keys are put. Those of other keys with a kind are only checked, and read from the configuration
+// later.
+func (b *builder) places() map[string]any {
+	mr := b.mr
+	return map[string]any{
+		"mapreduce.job.name":                            &b.spec.Name,
+		"mapreduce.job.reduces":                         &mr.Reduces,
+		"mapreduce.job.maps":                            &mr.MapsHint,
+		"mapreduce.job.reduce.slowstart.completedmaps":  &mr.SlowStart,
+		"mapreduce.input.fileinputformat.split.minsize": &mr.MinSplit,
+		"mapreduce.input.fileinputformat.split.maxsize": &mr.MaxSplit,
+		"mapreduce.input.lineinputformat.linespermap":   &mr.LinesPerMap,
+		"stream.num.map.output.key.fields":              &mr.MapOutputKeyFields,
+		"stream.map.output.field.separator":             &mr.MapOutputSeparator,
+		"stream.reduce.output.field.separator":          &mr.ReduceOutputSeparator,
+		"stream.non.zero.exit.is.failure":               &mr.NonZeroExitIsFail,
+		"mapreduce.map.output.key.field.separator":      &mr.KeyFieldSeparator,
+		"mapreduce.partition.keypartitioner.options":    &mr.PartitionOptions,
+		"num.key.fields.for.partition":                  &mr.PartitionFields,
+		"mapreduce.partition.keycomparator.options":     &mr.ComparatorOptions,
+		"mapreduce.output.fileoutputformat.compress":    &b.compress,
+		"mapreduce.map.memory.mb":                       &mr.MapNeed.Mem,
+		"mapreduce.reduce.memory.mb":                    &mr.ReduceNeed.Mem,
+		"mapreduce.map.cpu.vcores":                      &mr.MapNeed.CPUs,
+		"mapreduce.reduce.cpu.vcores":                   &mr.ReduceNeed.CPUs,
+		"mapreduce.map.maxattempts":                     &mr.MapAttempts,
+		"mapreduce.reduce.maxattempts":                  &mr.ReduceAttempts,
+		"mapreduce.task.timeout":                        &mr.TaskTimeout,
+		"mapreduce.map.debug.script":                    &mr.MapDebug,
+		"mapreduce.reduce.debug.script":                 &mr.ReduceDebug,
 	}
 }
 
-// whole returns a setter of a whole number from low to high. Without a place the value is only checked, and read
-// from the configuration later.
-func whole(low, high int, to *int) setter {
-	return func(s Setting) error {
-		n, err := strconv.Atoi(strings.TrimSpace(s.Value))
-		if err != nil || n < low || n > high {
-			return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), fmt.Sprintf("write a whole number from %d to %d", low, high))
-		}
-		if to != nil {
-			*to = n
-		}
-		return nil
-	}
+// into returns a setter of a value of a kind.
+func (b *builder) into(kind string, to any) setter {
+	return func(s Setting) error { return b.take(kind, s, to) }
 }
 
-func size(to *int64) setter {
-	return func(s Setting) (err error) {
-		*to, err = parse.Size(s.Where, s.Value)
-		return err
-	}
-}
-
-// megabytes returns a setter of a number of megabytes. −1 means unset, as in Hadoop.
-func megabytes(to *int64) setter {
-	return func(s Setting) error {
-		if s.Value == "-1" {
-			return nil
+// take reads a value of a kind and puts it into a place, nil if it is only to be checked. Of numbers the kind has the bounds.
+func (b *builder) take(kind string, s Setting, to any) (err error) {
+	var value any
+	wrong := func(do string) error { return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), do) }
+	switch name, bounds, _ := strings.Cut(kind, " "); name {
+	case "text":
+		value = s.Value
+	case "on": // a flag without a value; -flag=false turns it off
+		value = s.Value != "false"
+	case "boolean":
+		value, err = parse.Bool(s.Where, s.Value)
+	case "size":
+		value, err = parse.Size(s.Where, s.Value)
+	case "share":
+		v, bad := strconv.ParseFloat(strings.TrimSpace(s.Value), 64)
+		if bad != nil || !(v >= 0 && v <= 1) {
+			return wrong("write a number from 0 to 1")
 		}
-		var n int
-		if err := whole(0, math.MaxInt32, &n)(s); err != nil {
-			return err
+		value = v
+	case "separator":
+		if s.Value == "" || strings.ContainsAny(s.Value, "\n\x00") {
+			return wrong("write one or more characters other than a newline")
 		}
-		*to = int64(n) << 20
-		return nil
-	}
-}
-
-// boolean returns a setter of yes or no. Without a place the value is only checked.
-func boolean(to *bool) setter {
-	return func(s Setting) error {
-		v, err := parse.Bool(s.Where, s.Value)
-		if to != nil {
-			*to = v
+		if len(s.Value) == 2 && s.Value[0] == '\\' { // what a shell makes of '\t' in quotes; Hadoop takes it literally, which is hardly ever meant
+			b.warn("%s: this is a backslash and a letter; where a control character is meant, let the shell make it: $'\\t'", s.Where)
 		}
-		return err
+		value = s.Value
+	default:
+		low, high, _ := strings.Cut(bounds, " ")
+		n, bad := strconv.Atoi(strings.TrimSpace(s.Value))
+		least, _ := strconv.Atoi(low) // the bounds are those of a fixed table
+		most, _ := strconv.Atoi(high)
+		switch {
+		case name == "megabytes" && s.Value == "-1":
+			return nil // unset, as in Hadoop
+		case bad != nil || n < least || n > most:
+			return wrong(fmt.Sprintf("write a whole number from %d to %d", least, most))
+		}
+		value = map[string]any{"whole": n, "megabytes": int64(n) << 20, "milliseconds": time.Duration(n) * time.Millisecond}[name]
 	}
-}
-
-// on returns a setter of a flag without a value; -flag=false turns it off.
-func on(to *bool) setter {
-	return func(s Setting) error {
-		*to = s.Value != "false"
-		return nil
+	if to != nil && err == nil {
+		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(value))
 	}
+	return err
 }
 
 // command returns a setter of the command line of a program. It is split when all flags are known.
@@ -197,23 +177,6 @@ func named(to *string, what string, known []class) setter {
 	}
 }
 
-// separator returns a setter of a separator of fields; without a place it is only checked, as it is read from the configuration later on. A backslash and a letter is what a shell
-// makes of '\t' in quotes; Hadoop takes it literally, which is hardly ever meant.
-func (b *builder) separator(to *string) setter {
-	return func(s Setting) error {
-		if s.Value == "" || strings.ContainsAny(s.Value, "\n\x00") {
-			return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), "write one or more characters other than a newline")
-		}
-		if len(s.Value) == 2 && s.Value[0] == '\\' {
-			b.warn("%s: this is a backslash and a letter; where a control character is meant, let the shell make it: $'\\t'", s.Where)
-		}
-		if to != nil {
-			*to = s.Value
-		}
-		return nil
-	}
-}
-
 // setQueue uses a queue as the partition. Hadoop's queue "default" means unset.
 func (b *builder) setQueue(s Setting) error {
 	if s.Value != "default" && s.Value != "root.default" {
@@ -222,28 +185,10 @@ func (b *builder) setQueue(s Setting) error {
 	return nil
 }
 
-func (b *builder) setSlowStart(s Setting) error {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s.Value), 64)
-	if err != nil || !(v >= 0 && v <= 1) {
-		return job.ConfigError(s.Where, fmt.Sprintf("it cannot be %q", s.Value), "write a number from 0 to 1")
-	}
-	b.mr.SlowStart = v
-	return nil
-}
-
 func (b *builder) setIgnoreKey(s Setting) error {
 	v, err := parse.Bool(s.Where, s.Value)
 	b.ignoreKey = &v
 	return err
-}
-
-func (b *builder) setTaskTimeout(s Setting) error {
-	var ms int
-	if err := whole(0, math.MaxInt32, &ms)(s); err != nil {
-		return err
-	}
-	b.mr.TaskTimeout = time.Duration(ms) * time.Millisecond
-	return nil
 }
 
 // sequenceType checks a value that is read from the configuration later.

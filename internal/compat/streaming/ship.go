@@ -32,16 +32,21 @@ func (b *builder) localPath(where, uri string) (file, name string, err error) {
 	if file == "" {
 		return "", "", job.ConfigError(where, fmt.Sprintf("%q names no file", uri), "write a path")
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(b.dir, file)
+	return filepath.Clean(b.abs(file)), name, nil
+}
+
+// abs makes a path absolute, which is relative to the user's folder.
+func (b *builder) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
 	}
-	return filepath.Clean(file), name, nil
+	return filepath.Join(b.dir, path)
 }
 
 // isScheme reports whether s is the scheme of a URI, and not the part of a file's name before a colon: it has only
 // letters, and is known or followed by //.
 func isScheme(s string) bool {
-	return slices.Contains([]string{"file", "hdfs", "webhdfs", "hftp", "har", "s3", "s3a", "s3n", "gs", "abfs", "wasb", "viewfs", "http", "https", "ftp"}, s)
+	return slices.Contains(strings.Fields("file hdfs webhdfs hftp har s3 s3a s3n gs abfs wasb viewfs http https ftp"), s)
 }
 
 // ship ships a file that a flag names.
@@ -131,10 +136,9 @@ func (b *builder) shipWords(where string, words []string) ([]string, error) {
 		if !b.isFile(word) {
 			continue
 		}
-		file := word
+		file := b.abs(word)
 		switch {
-		case !filepath.IsAbs(word):
-			file = filepath.Join(b.dir, word)
+		case file != word:
 		case i > 0 || syscall.Access(word, accessExecute) == nil:
 			continue
 		default: // a program that tasks could not execute at its own place
@@ -158,11 +162,7 @@ func (b *builder) shippedAs(word string) string {
 	if !strings.Contains(word, "/") {
 		return ""
 	}
-	file := word
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(b.dir, file)
-	}
-	real, err := filepath.EvalSymlinks(file)
+	real, err := filepath.EvalSymlinks(b.abs(word))
 	if err != nil {
 		return ""
 	}
@@ -179,9 +179,6 @@ func (b *builder) isFile(word string) bool {
 	if strings.ContainsRune(word, 0) {
 		return false
 	}
-	if !filepath.IsAbs(word) {
-		word = filepath.Join(b.dir, word)
-	}
-	info, err := os.Stat(word)
+	info, err := os.Stat(b.abs(word))
 	return err == nil && info.Mode().IsRegular()
 }

@@ -222,7 +222,8 @@ func TestTablesAreSound(t *testing.T) {
 		}
 	}
 	seen = map[string]bool{}
-	set := newBuilder("/", nil).set
+	b := newBuilder("/", nil)
+	set := b.set
 	later := []string{"berth.input.include", job.SelectionSeparatorKey, job.MapSelectionKey, job.ReduceSelectionKey, readerPrefix + "class", job.XMLBeginKey, job.XMLEndKey}
 	for _, k := range Keys() {
 		for _, name := range append([]string{k.Name}, k.Old...) {
@@ -231,8 +232,24 @@ func TestTablesAreSound(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if k.Meaning == "" || k.Status == "" || k.Status == Works && set[k.Name] == nil && !slices.Contains(later, k.Name) {
+		if k.Meaning == "" || k.Status == "" || k.Status == Works && set[k.Name] == nil && k.kind == "" && !slices.Contains(later, k.Name) {
 			t.Errorf("key %s has no meaning, status or effect", k.Name)
+		}
+		if k.kind == "" {
+			continue
+		}
+		name, _, numbers := strings.Cut(k.kind, " ")
+		value := map[string]string{"boolean": "true", "share": "0.5", "text": "x", "separator": ";", "size": "1k"}[name]
+		if numbers {
+			value = "7"
+		}
+		if err := b.take(k.kind, Setting{Name: k.Name, Value: value, Where: k.Name}, b.place[k.Name]); err != nil {
+			t.Errorf("key %s cannot have the value %q: %v", k.Name, value, err)
+		}
+	}
+	for name := range b.place {
+		if k := findKey(name); k == nil || k.kind == "" {
+			t.Errorf("%s has a place, but is no key whose value has a kind", name)
 		}
 	}
 	for name := range set {

@@ -15,9 +15,8 @@ import (
 // Console shows a job as "hadoop jar" does, by lines of its log. It implements ui.Console.
 type Console struct {
 	Out    io.Writer
-	Number int            // number of the run
-	Zone   *time.Location // time zone of the log; nil: local
-	Logs   string         // folder for the logs of the job; empty: no logs are written
+	Number int    // number of the run
+	Logs   string // folder for the logs of the job; empty: no logs are written
 	User   string
 	Rows   func() ([]report.AttemptRow, error) // returns the attempts of a job that is over
 
@@ -40,11 +39,7 @@ func (c *Console) log(level, logger, format string, args ...any) {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	zone := c.Zone
-	if zone == nil {
-		zone = time.Local
-	}
-	_, _ = io.WriteString(c.Out, line(at.In(zone), level, logger, fmt.Sprintf(format, args...)))
+	_, _ = io.WriteString(c.Out, line(at.Local(), level, logger, fmt.Sprintf(format, args...)))
 }
 
 func (c *Console) job(format string, args ...any) { c.log("INFO", "mapreduce.Job", format, args...) }
@@ -68,21 +63,15 @@ func (c *Console) Begin(v report.JobView) {
 func (c *Console) Update(v report.JobView) {
 	c.at = v.At
 	for _, f := range v.Failures {
-		c.Failure(f)
+		if f.Seq > c.told {
+			c.told = f.Seq
+			c.job("Task Id : %s, Status : FAILED\nError: %s", c.ids.attempt(f.Name, f.Attempt), exception(f))
+		}
 	}
 	if p := percents(v); p != c.progress {
 		c.progress = p
 		c.job("%s", p)
 	}
-}
-
-// Failure prints a failed attempt once.
-func (c *Console) Failure(f report.Failure) {
-	if f.Seq <= c.told {
-		return
-	}
-	c.told = f.Seq
-	c.job("Task Id : %s, Status : FAILED\nError: %s", c.ids.attempt(f.Name, f.Attempt), exception(f))
 }
 
 // Note prints a line of text.

@@ -17,6 +17,11 @@ import (
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
 // failed is a job whose only map failed twice, with a log of the first time.
 func failed(t *testing.T) (report.JobView, []report.AttemptRow) {
 	t.Helper()
@@ -40,7 +45,7 @@ func failed(t *testing.T) (report.JobView, []report.AttemptRow) {
 func shown(t *testing.T, v report.JobView, rows []report.AttemptRow) (text, logs string) {
 	t.Helper()
 	var out bytes.Buffer
-	c := &Console{Out: &out, Number: 12, Zone: time.UTC, Logs: t.TempDir(), User: "me", Rows: func() ([]report.AttemptRow, error) { return rows, nil }}
+	c := &Console{Out: &out, Number: 12, Logs: t.TempDir(), User: "me", Rows: func() ([]report.AttemptRow, error) { return rows, nil }}
 	early := v
 	early.State, early.Failures = string(event.StateRunning), nil
 	c.Begin(early)

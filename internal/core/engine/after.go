@@ -73,9 +73,8 @@ func (e *Engine) touchFollowers(id job.ID) {
 
 // applyFollowed applies that a job is done that another job waits for. After the last of them the waiting job enters
 // the line. Its plan for a batch system was made for an earlier time, so it is planned again.
-func (e *Engine) applyFollowed(at job.Time, r event.JobFollowed) {
-	j := e.jobs[r.Job]
-	if j == nil || !slices.Contains(j.after, r.After) {
+func (e *Engine) applyFollowed(at job.Time, j *jobState, r event.JobFollowed) {
+	if !slices.Contains(j.after, r.After) {
 		return
 	}
 	j.after = slices.DeleteFunc(j.after, func(id job.ID) bool { return id == r.After })

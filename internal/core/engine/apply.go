@@ -18,10 +18,6 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.JobSubmitted:
 		e.applySubmitted(at, r)
-	case event.JobResumed:
-		e.applyResumed(at, r)
-	case event.JobStopping, event.JobFinalizing, event.JobEnded:
-		e.applyJob(at, r)
 	case event.AttemptStarted:
 		e.applyStarted(at, r)
 	case event.PhaseEntered:
@@ -41,24 +37,12 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyEnded(at, r)
 	case event.OutputLost, event.OutputHeld:
 		e.applyOutput(r)
-	case event.JobFollowed:
-		e.applyFollowed(at, r)
-	case event.JobPlanned:
-		e.applyPlanned(at, r)
-	case event.NeedsChanged:
-		e.applyNeeds(r)
-	case event.TasksAdded:
-		e.applyAdded(at, r)
-	case event.BagClosed:
-		e.applyClosed(r)
-	case event.TasksSkipped:
-		e.applySkipped(at, r)
-	case event.TasksCancelled:
-		e.applyCancelled(at, r)
-	case event.FilesTaken:
-		e.applyTaken(r)
 	default:
-		e.applyNode(at, r)
+		if r.Of() == "" {
+			e.applyNode(at, r)
+		} else if j := e.jobs[r.Of()]; j != nil {
+			e.applyJob(at, j, r)
+		}
 	}
 }
 

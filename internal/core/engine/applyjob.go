@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"berth/internal/core/event"
@@ -62,9 +63,8 @@ func (e *Engine) enter(j *jobState) {
 	e.touchAllocs()
 }
 
-func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
-	j := e.jobs[r.Job]
-	if j == nil || !j.state.Final() || j.tasks == nil {
+func (e *Engine) applyResumed(at job.Time, j *jobState, r event.JobResumed) {
+	if !j.state.Final() || j.tasks == nil {
 		return
 	}
 	before := j.work.Terms
@@ -113,12 +113,33 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 	j.again(i, 0)
 }
 
-// applyJob applies the records of the state of a whole job.
-func (e *Engine) applyJob(at job.Time, r event.Record) {
-	j := e.jobs[r.Of()]
-	if j == nil || j.state.Final() {
+// applyJob applies the records of a whole job but for its submission. What follows from them is the same for all.
+func (e *Engine) applyJob(at job.Time, j *jobState, r event.Record) {
+	switch r := r.(type) {
+	case event.JobResumed:
+		e.applyResumed(at, j, r)
+	case event.JobFollowed:
+		e.applyFollowed(at, j, r)
+		return // what waits for further jobs is not asked for again
+	case event.FilesTaken:
+		j.applyTaken(r)
 		return
+	case event.BagClosed: // its first plan waits no longer
+		j.work.Open, j.closed = false, true
+	default:
+		if j.state.Final() {
+			return
+		}
+		e.applyLive(at, j, r)
 	}
+	e.rest(at, j)
+	e.enqueue(j)
+	e.touch(j)
+	e.touchAllocs()
+}
+
+// applyLive applies the records of a job that is not over.
+func (e *Engine) applyLive(at job.Time, j *jobState, r event.Record) {
 	switch r := r.(type) {
 	case event.JobStopping:
 		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
@@ -131,11 +152,19 @@ func (e *Engine) applyJob(at job.Time, r event.Record) {
 		e.dirtyOver = true // its map outputs are of no use any more
 	case event.JobEnded:
 		e.applyJobEnded(at, j, r)
-		return
+	case event.JobPlanned:
+		j.applyPlanned(at, r)
+	case event.NeedsChanged:
+		j.applyNeeds(r)
+	case event.TasksAdded:
+		e.applyAdded(at, j, r)
+	case event.TasksSkipped:
+		j.applySkipped(r)
+	case event.TasksCancelled:
+		e.applyCancelled(j, r)
+	default:
+		panic(fmt.Sprintf("engine: unknown record %T", r))
 	}
-	e.enqueue(j)
-	e.touch(j)
-	e.touchAllocs()
 }
 
 func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
@@ -158,7 +187,6 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 		j.tasks, j.live, j.vacant, j.which, j.of, j.By, j.growth = nil, nil, nil, nil, nil, nil, growth{}
 		j.counts[0].done = j.counts[0].total // although outputs that no reduce needed may be lost
 	}
-	e.touchAllocs()
 }
 
 // applyOutput applies that the output of a map was lost or found.

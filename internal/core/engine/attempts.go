@@ -24,7 +24,7 @@ func (e *Engine) grantWanted(in step.GrantWanted) {
 	case a.KillReason != "":
 		e.kill(a, a.KillReason)
 	case in.Phase <= a.Through:
-		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
+		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Memory: a.Sort})
 	default:
 		e.want(a, in.Phase)
 	}

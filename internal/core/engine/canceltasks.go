@@ -34,9 +34,8 @@ func (e *Engine) cancelTasks(j *jobState, tasks []int32, reason string) error {
 	return nil
 }
 
-func (e *Engine) applyCancelled(at job.Time, r event.TasksCancelled) {
-	j := e.jobs[r.Job]
-	if j == nil || j.tasks == nil || j.work.Kind != job.Bag {
+func (e *Engine) applyCancelled(j *jobState, r event.TasksCancelled) {
+	if j.work.Kind != job.Bag {
 		return
 	}
 	if j.cancelled == nil {
@@ -55,10 +54,6 @@ func (e *Engine) applyCancelled(at job.Time, r event.TasksCancelled) {
 			e.unwant(a)
 		}
 	}
-	e.rest(at, j)
-	e.enqueue(j)
-	e.touch(j)
-	e.touchAllocs()
 }
 
 // giveUp has a cancelled task of which no attempt runs be over.

@@ -151,11 +151,7 @@ func (e *Engine) takeFiles(a *attempt) (except []int32) {
 	return except
 }
 
-func (e *Engine) applyTaken(r event.FilesTaken) {
-	j := e.jobs[r.Job]
-	if j == nil {
-		return
-	}
+func (j *jobState) applyTaken(r event.FilesTaken) {
 	if j.taken == nil {
 		j.taken = make(map[uint64]job.Time)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func (j *jobState) dump(w io.Writer) {
 	for _, t := range j.of {
 		l := &t.Left
 		fmt.Fprintf(w, "  needs %v raised %t least %v counts %v waits %t span %v\n", t.needs, t.raised, t.least, t.counts, t.waits, t.span)
-		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, &l.Times)
+		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, deep(reflect.ValueOf(l.Times)))
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {
 		for _, r := range j.lostRuns[i] {
@@ -149,8 +150,26 @@ func (n *node) dump(w io.Writer) {
 		n.id, alloc, n.state, n.since, n.reason, n.Host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffles, n.ShuffleMem, n.Health)
 }
 
+// deep prints a value with what its pointers lead to.
+func deep(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return "nil"
+		}
+		return deep(v.Elem())
+	case reflect.Struct:
+		var b strings.Builder
+		for i := range v.NumField() {
+			fmt.Fprintf(&b, " %s %s", v.Type().Field(i).Name, deep(v.Field(i)))
+		}
+		return "{" + b.String() + "}"
+	}
+	return fmt.Sprint(v)
+}
+
 // list returns the indices in the set.
-func list(s sched.NodeSet) []int {
+func list(s sched.IndexSet) []int {
 	var l []int
 	s.All(func(i int) { l = append(l, i) })
 	return l

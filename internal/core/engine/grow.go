@@ -184,9 +184,8 @@ func (j *jobState) raisedTo(t *byNeeds, r event.NeedsChanged) (k int, ok bool) {
 }
 
 // applyNeeds applies that tasks have other needs.
-func (e *Engine) applyNeeds(r event.NeedsChanged) {
-	j := e.jobs[r.Job]
-	if j == nil || j.work.Kind != job.Bag || int(r.Index) >= len(j.of) || int(r.Task) >= len(j.tasks) {
+func (j *jobState) applyNeeds(r event.NeedsChanged) {
+	if j.work.Kind != job.Bag || int(r.Index) >= len(j.of) || int(r.Task) >= len(j.tasks) {
 		return
 	}
 	t := j.of[r.Index]
@@ -211,10 +210,7 @@ func (e *Engine) applyNeeds(r event.NeedsChanged) {
 	}
 	if j.pool != nil {
 		j.demand()
-		e.enqueue(j)
 	}
-	e.touch(j)
-	e.touchAllocs()
 }
 
 // keepRunning has the running attempts of these tasks keep the needs that they started with.

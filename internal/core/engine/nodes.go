@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"berth/internal/core/event"
@@ -85,7 +86,7 @@ func (e *Engine) forgetTold(n *node) {
 // has expired with the interruption: the attempt asks for it.
 func (e *Engine) repeatGrants(a *attempt) {
 	if a.Through > a.Of.Begin.Through {
-		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
+		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Memory: a.Sort})
 	}
 	if a.asked && !e.contested(a.job) { // else it asks for its files
 		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
@@ -149,10 +150,7 @@ func (e *Engine) nodeDown(in step.NodeDown) {
 	if n == nil || n.state == gone {
 		return
 	}
-	reason := in.Reason
-	if reason == "" {
-		reason = "the worker does not answer"
-	}
+	reason := cmp.Or(in.Reason, "the worker does not answer")
 	if n.state == up || in.Gone {
 		e.emit(event.NodeLost{Node: n.id, Gone: in.Gone, Reason: reason})
 	}

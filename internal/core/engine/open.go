@@ -131,9 +131,8 @@ func (e *Engine) rest(at job.Time, j *jobState) {
 	e.touchAllocs()
 }
 
-func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
-	j := e.jobs[r.Job]
-	if j == nil || j.tasks == nil || j.shuffles() {
+func (e *Engine) applyAdded(at job.Time, j *jobState, r event.TasksAdded) {
+	if j.shuffles() {
 		return
 	}
 	if r.Shares {
@@ -156,18 +155,6 @@ func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
 		asked := j.plan.onWay
 		e.enter(j)
 		j.asked, j.plan.onWay = len(j.work.More)+1, asked // its first plan is out of date
-		e.rest(at, j)
-	}
-	e.enqueue(j)
-	e.touch(j)
-	e.touchAllocs()
-}
-
-func (e *Engine) applyClosed(r event.BagClosed) {
-	if j := e.jobs[r.Job]; j != nil {
-		j.work.Open, j.closed = false, true
-		e.touch(j)
-		e.touchAllocs() // its first plan waits no longer
 	}
 }
 
@@ -253,18 +240,11 @@ func (e *Engine) skip(j *jobState) {
 	}
 }
 
-func (e *Engine) applySkipped(at job.Time, r event.TasksSkipped) {
-	j := e.jobs[r.Job]
-	if j == nil || j.tasks == nil {
-		return
-	}
+func (j *jobState) applySkipped(r event.TasksSkipped) {
 	for _, i := range r.Tasks {
 		if int(i) < len(j.tasks) && j.tasks[i].status == blocked {
 			j.move(int(i), failed)
 		}
 	}
 	j.forgetSkipped()
-	e.rest(at, j)
-	e.enqueue(j)
-	e.touch(j)
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
@@ -37,15 +39,15 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 
 // applyCleared applies that nothing is left of an allocation.
 func (e *Engine) applyCleared(r event.AllocCleared) {
-	for i, a := range e.over {
-		if a.id == r.Alloc {
-			e.over = append(e.over[:i:i], e.over[i+1:]...)
-			for _, n := range a.keeps {
-				n.outputs = ""
-			}
-			return
+	e.over = slices.DeleteFunc(e.over, func(a *alloc) bool {
+		if a.id != r.Alloc {
+			return false
 		}
-	}
+		for _, n := range a.keeps {
+			n.outputs = ""
+		}
+		return true
+	})
 }
 
 // clearOver clears the ended allocations whose remains nobody needs.

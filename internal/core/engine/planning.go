@@ -335,11 +335,7 @@ func (e *Engine) replan(j *jobState, why string, at job.Time) {
 	j.plan = planning{failed: why, retry: at}
 }
 
-func (e *Engine) applyPlanned(at job.Time, r event.JobPlanned) {
-	j := e.jobs[r.Job]
-	if j == nil || j.state.Final() {
-		return
-	}
+func (j *jobState) applyPlanned(at job.Time, r event.JobPlanned) {
 	j.work.Scout, j.losses = r.Scout, losses{planned: at}
 	for _, t := range j.of {
 		if d := r.Upper()[sched.KindIndex(t.Kind())]; d > 0 {
@@ -348,8 +344,6 @@ func (e *Engine) applyPlanned(at job.Time, r event.JobPlanned) {
 		t.Left.Most = r.Most
 	}
 	j.setMeans(r.TaskTimes)
-	e.enqueue(j)
-	e.touchAllocs()
 }
 
 // count counts the end of an allocation of the job. If an attempt of the job was

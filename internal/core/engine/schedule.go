@@ -18,9 +18,6 @@ func (e *Engine) schedule(p *pool) {
 			if p.Freed() {
 				e.mark(p)
 			}
-			p.Pace(func(n *sched.Node, a *sched.Running) {
-				e.do(step.Grant{Attempt: a.ID, Node: e.nodeList[n.Index].id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort, Net: a.Net}})
-			})
 			return
 		case d.Node == nil:
 			for _, r := range d.End {
@@ -30,7 +27,7 @@ func (e *Engine) schedule(p *pool) {
 			sort := p.Policy.SortMemory(d.Node, c)
 			e.emit(event.PhaseGranted{Attempt: c.Running.ID, Phase: c.Through})
 			p.GrantSort(d.Node, c.Running, sort)
-			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
+			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Memory: sort})
 		default:
 			n := e.nodeList[d.Node.Index]
 			e.sendBehind(c, n, e.start(c, n, d.Task, nil))
@@ -47,7 +44,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int, lead *attempt) *attem
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)}
 	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Unbegun: j.unbegun[int32(i)],
-		Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}}
+		Expected: j.alike(i).Left.Known(), Memory: sort}
 	if lead != nil {
 		started.Behind, start.Behind = lead.ID.Task+1, lead.ID
 	}

@@ -120,7 +120,7 @@ type jobState struct {
 	kept      map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
 	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
-	touched  sched.NodeSet       // nodes that have had an attempt
+	touched  sched.IndexSet      // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
 	dones    uint64 // attempts ever done, or that asked for another one after some work
@@ -130,7 +130,7 @@ type jobState struct {
 
 	// The following fields are not part of the state of the records.
 
-	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
+	informed sched.IndexSet // nodes that know all available map outputs and learn of new ones
 	knew     known
 	dirty    bool     // in Engine.dirtyJobs
 	round    uint64   // the last round in which it had an allocation of its own …

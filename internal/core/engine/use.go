@@ -193,7 +193,7 @@ func (e *Engine) hasOutputsOn(j *jobState, on func(*node) bool) bool {
 	if j.tasks == nil || !j.needsOutputs() {
 		return false
 	}
-	var seen sched.NodeSet
+	var seen sched.IndexSet
 	for i := range j.work.Tasks {
 		holder := int(j.holder[i])
 		if j.tasks[i].status != done || holder == 0 || seen.Has(holder) {

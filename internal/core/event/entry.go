@@ -69,23 +69,14 @@ func Unmarshal(data []byte) (Entry, error) {
 	if len(data) > MaxSize {
 		return Entry{}, errSize
 	}
-	seq, err := sequence(data)
-	if err != nil {
-		return Entry{}, err
+	if len(data) < headerSize || data[0] != codeArray4 || data[1] != codeUint64 || data[10] != codeInt64 {
+		return Entry{}, errHeader
 	}
-	e := Entry{Seq: seq, At: job.Time(binary.BigEndian.Uint64(data[11:]))}
+	e := Entry{Seq: binary.BigEndian.Uint64(data[2:]), At: job.Time(binary.BigEndian.Uint64(data[11:]))}
 	record, err := kinds.Decode(data[headerSize-1], data[headerSize:])
 	if err != nil {
 		return Entry{}, fmt.Errorf("event: entry %d: %w", e.Seq, err)
 	}
 	e.Record = record
 	return e, nil
-}
-
-// sequence returns the sequence number of an encoded entry without decoding the rest.
-func sequence(data []byte) (uint64, error) {
-	if len(data) < headerSize || data[0] != codeArray4 || data[1] != codeUint64 || data[10] != codeInt64 {
-		return 0, errHeader
-	}
-	return binary.BigEndian.Uint64(data[2:]), nil
 }

@@ -1,5 +1,10 @@
 package job
 
+import (
+	"fmt"
+	"math"
+)
+
 // Curve is the progress of a finished attempt over time. A profile stores curves, and the next job of
 // the application is compared with them.
 type Curve struct {
@@ -8,4 +13,17 @@ type Curve struct {
 	// Marks holds three numbers for each point of the curve: seconds since the attempt began, the count in the
 	// unit of Source, and seconds of processor time.
 	Marks []float64 `msgpack:"m" json:"marks"`
+}
+
+// maxMarks bounds the number of values of a curve.
+const maxMarks = 3 * 100
+
+// Check returns an error for numbers that are no curve.
+func (c Curve) Check() error {
+	for i, v := range c.Marks {
+		if len(c.Marks)%3 != 0 || len(c.Marks) > maxMarks || !(v >= 0 && v <= math.MaxFloat64) || i >= 3 && v < c.Marks[i-3] {
+			return fmt.Errorf("impossible curve of progress")
+		}
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -21,25 +20,23 @@ func FormatDuration(d time.Duration) string {
 	case d < time.Millisecond-5*time.Microsecond:
 		return strconv.FormatFloat(max(0.01, math.Round(d.Seconds()*1e5)/100), 'f', -1, 64) + "ms"
 	case d < time.Second:
-		return strconv.FormatInt(min(999, int64(d.Round(time.Millisecond)/time.Millisecond)), 10) + "ms"
+		return min(d.Round(time.Millisecond), 999*time.Millisecond).String()
 	case d < time.Minute-50*time.Millisecond:
-		tenths := d.Round(100 * time.Millisecond)
-		return strings.TrimSuffix(strconv.FormatFloat(tenths.Seconds(), 'f', 1, 64), ".0") + "s"
-	case d < 24*time.Hour-500*time.Millisecond:
-		return formatUnits(int64(d.Round(time.Second)/time.Second), []int64{3600, 60, 1}, "hms")
-	default:
-		return formatUnits(int64(d.Round(time.Minute)/time.Minute), []int64{1440, 60, 1}, "dhm")
+		return d.Round(100 * time.Millisecond).String()
+	case d < day-500*time.Millisecond:
+		return withoutZeros(d.Round(time.Second))
 	}
+	d = d.Round(time.Minute)
+	text := strconv.FormatInt(int64(d/day), 10) + "d"
+	if d %= day; d == 0 {
+		return text
+	}
+	return text + withoutZeros(d)
 }
 
-// formatUnits writes n in units and leaves out units whose count is 0.
-func formatUnits(n int64, sizes []int64, names string) string {
-	var b strings.Builder
-	for i, size := range sizes {
-		if count := n / size; count > 0 {
-			fmt.Fprintf(&b, "%d%c", count, names[i])
-		}
-		n %= size
-	}
-	return b.String()
+const day = 24 * time.Hour
+
+// withoutZeros returns hours, minutes and seconds without those that are 0.
+func withoutZeros(d time.Duration) string {
+	return strings.ReplaceAll(strings.ReplaceAll(d.String(), "m0s", "m"), "h0m", "h")
 }

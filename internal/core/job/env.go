@@ -77,10 +77,11 @@ func (e *envList) set(name, value string) {
 	e.vars[i] = name + "=" + value
 }
 
-// both sets a variable under its present name and under its name in old versions of Hadoop.
-func (e *envList) both(name, old, value string) {
-	e.set(name, value)
-	e.set(old, value)
+// all sets the present and the earlier name of a variable.
+func (e *envList) all(names, value string) {
+	for name := range strings.FieldsSeq(names) {
+		e.set(name, value)
+	}
 }
 
 func (e *envList) addAll(vars []string) {
@@ -109,17 +110,17 @@ func LookupEnv(env []string, name string) (value string, ok bool) {
 
 // job sets the variables that are the same for all tasks of the job.
 func (e *envList) job(m *MapReduceSpec, t *TaskInfo) {
-	e.both("mapreduce_job_id", "mapred_job_id", "job_"+hadoopNumber(t.Attempt.Job))
-	e.both("mapreduce_job_name", "mapred_job_name", t.Name)
-	e.both("mapreduce_job_maps", "mapred_map_tasks", strconv.Itoa(t.Maps))
-	e.both("mapreduce_job_reduces", "mapred_reduce_tasks", strconv.Itoa(t.Reduces))
-	e.both("mapreduce_output_fileoutputformat_outputdir", "mapred_output_dir", m.Output)
-	e.both("mapreduce_input_fileinputformat_inputdir", "mapred_input_dir", strings.Join(m.Inputs, ","))
+	e.all("mapreduce_job_id mapred_job_id", "job_"+hadoopNumber(t.Attempt.Job))
+	e.all("mapreduce_job_name mapred_job_name", t.Name)
+	e.all("mapreduce_job_maps mapred_map_tasks", strconv.Itoa(t.Maps))
+	e.all("mapreduce_job_reduces mapred_reduce_tasks", strconv.Itoa(t.Reduces))
+	e.all("mapreduce_output_fileoutputformat_outputdir mapred_output_dir", m.Output)
+	e.all("mapreduce_input_fileinputformat_inputdir mapred_input_dir", strings.Join(m.Inputs, ","))
 	e.set("stream_num_map_output_key_fields", strconv.Itoa(m.MapOutputKeyFields))
 	e.set("stream_map_output_field_separator", m.MapOutputSeparator)
 	e.set("stream_reduce_output_field_separator", m.ReduceOutputSeparator)
 	if t.User != "" {
-		e.both("mapreduce_job_user_name", "user_name", t.User)
+		e.all("mapreduce_job_user_name user_name", t.User)
 	}
 }
 
@@ -133,12 +134,12 @@ func (e *envList) task(t *TaskInfo) {
 		letter = "r"
 	}
 	id := fmt.Sprintf("%s_%s_%06d", hadoopNumber(t.Attempt.Job), letter, t.Index)
-	e.both("mapreduce_task_id", "mapred_tip_id", "task_"+id)
-	e.both("mapreduce_task_attempt_id", "mapred_task_id", fmt.Sprintf("attempt_%s_%d", id, max(0, t.Attempt.N-1)))
-	e.both("mapreduce_task_partition", "mapred_task_partition", strconv.Itoa(t.Index))
-	e.both("mapreduce_task_ismap", "mapred_task_is_map", strconv.FormatBool(t.Kind == MapTask))
+	e.all("mapreduce_task_id mapred_tip_id", "task_"+id)
+	e.all("mapreduce_task_attempt_id mapred_task_id", fmt.Sprintf("attempt_%s_%d", id, max(0, t.Attempt.N-1)))
+	e.all("mapreduce_task_partition mapred_task_partition", strconv.Itoa(t.Index))
+	e.all("mapreduce_task_ismap mapred_task_is_map", strconv.FormatBool(t.Kind == MapTask))
 	if t.OutputDir != "" {
-		e.both("mapreduce_task_output_dir", "mapred_work_output_dir", t.OutputDir)
+		e.all("mapreduce_task_output_dir mapred_work_output_dir", t.OutputDir)
 	}
 	if t.Split != nil {
 		e.input(t.Split.Ranges)
@@ -162,9 +163,9 @@ func (e *envList) input(ranges []Range) {
 	if len(ranges) == 0 {
 		return
 	}
-	e.both("mapreduce_map_input_file", "map_input_file", uri(ranges[0].Path))
-	e.both("mapreduce_map_input_start", "map_input_start", strconv.FormatInt(ranges[0].Offset, 10))
-	e.both("mapreduce_map_input_length", "map_input_length", strconv.FormatInt(length, 10))
+	e.all("mapreduce_map_input_file map_input_file", uri(ranges[0].Path))
+	e.all("mapreduce_map_input_start map_input_start", strconv.FormatInt(ranges[0].Offset, 10))
+	e.all("mapreduce_map_input_length map_input_length", strconv.FormatInt(length, 10))
 }
 
 // hadoopNumber returns the part of Hadoop's ids that names the job: "local_0017".

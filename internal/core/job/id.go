@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"berth/internal/core/pattern"
@@ -31,6 +32,14 @@ type Attempt struct {
 	Job  ID  `msgpack:"j"`
 	Task int `msgpack:"t"` // index in the job's task table, from 0; reduces come after the maps
 	N    int `msgpack:"n"` // 1 for the first attempt
+}
+
+// Check returns an error for numbers out of range.
+func (a Attempt) Check() error {
+	if a.Task < 0 || a.N < 0 || a.Task > math.MaxInt32 || a.N > math.MaxInt32 {
+		return fmt.Errorf("impossible attempt %v", a)
+	}
+	return nil
 }
 
 // IsZero reports whether it is no attempt.

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -23,6 +24,14 @@ type Needs struct {
 	MaxTimeLimit time.Duration `msgpack:"ml,omitempty" json:"max_time_limit_ns,omitempty"`
 	Attempts     int           `msgpack:"at,omitempty" json:"attempts,omitempty"`    // how many of its attempts may fail
 	Application  string        `msgpack:"ap,omitempty" json:"application,omitempty"` // empty: the job's
+}
+
+// Check returns an error for needs that no task can have.
+func (n Needs) Check() error {
+	if n.CPUs < 0 || n.CPUs > math.MaxInt32 || n.Mem < 0 || n.MaxMem < 0 || n.GPUs < NoGPUs || n.GPUs > math.MaxInt32 || n.Attempts < 0 || n.TimeLimit < 0 || n.MaxTimeLimit < 0 {
+		return fmt.Errorf("impossible needs of a task: %+v", n)
+	}
+	return nil
 }
 
 // NeedsFrom has the numbers, from 1, of the columns of a bag's entries that have needs of the task; 0: no column has them.

@@ -44,6 +44,14 @@ var phases = [NumPhases + 1]struct {
 // String returns the phase's name in lower case.
 func (p Phase) String() string { return phases[min(p, NumPhases)].name }
 
+// Check returns an error for a phase that does not exist.
+func (p Phase) Check() error {
+	if p >= NumPhases {
+		return fmt.Errorf("unknown phase %d", p)
+	}
+	return nil
+}
+
 // Kind returns the kind of task that has the phase.
 func (p Phase) Kind() TaskKind { return phases[min(p, NumPhases)].kind }
 

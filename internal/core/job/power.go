@@ -37,6 +37,3 @@ func (p Power) Joules(held, work float64, cores int) (idle, busy float64) {
 	}
 	return p.Idle * held, busy
 }
-
-// valid reports whether the power is unknown or in the accepted range.
-func (p Power) valid() bool { return p.Idle >= 0 && p.Idle <= p.Max && p.Max <= MaxPower }

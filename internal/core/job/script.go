@@ -15,11 +15,27 @@ type interpreter struct {
 	code   string // options with which it runs no script
 }
 
-var interpreters = []interpreter{
-	{"python", "WX", "cm"}, {"pypy", "WX", "cm"},
-	{"sh", "oO", "cs"}, {"bash", "oO", "cs"}, {"dash", "oO", "cs"}, {"zsh", "oO", "cs"}, {"ksh", "oO", "cs"},
-	{"perl", "I", "eE"}, {"ruby", "Ir", "e"}, {"Rscript", "", "e"}, {"julia", "ptJL", "eE"}, {"node", "r", "ep"}, {"lua", "", "e"},
-}
+var interpreters = func() (all []interpreter) {
+	for row := range strings.Lines(`
+python WX cm
+pypy WX cm
+sh oO cs
+bash oO cs
+dash oO cs
+zsh oO cs
+ksh oO cs
+perl I eE
+ruby Ir e
+Rscript - e
+julia ptJL eE
+node r ep
+lua - e`) {
+		if words := strings.Fields(row); len(words) > 0 {
+			all = append(all, interpreter{words[0], words[1], words[2]})
+		}
+	}
+	return all
+}()
 
 // Script returns a command from its script on, without the interpreter that runs it: "./map.py -n" of "python3 -u map.py -n". A relative
 // path of a script begins with ./ then, and so does the name of a program that has an extension. Other commands are returned unchanged.
@@ -99,10 +115,10 @@ func behindJar(words []string) []string {
 }
 
 // preparing are commands that prepare what a shell command is about.
-var preparing = []string{"cd", "export", "module", "source", ".", "set", "ulimit", "umask", "mkdir", "read", "test", "[", "[[", "for", "case", "select", "function", "done", "fi", "esac", "}"}
+var preparing = strings.Fields(`cd export module source . set ulimit umask mkdir read test [ [[ for case select function done fi esac }`)
 
 // beforeCommand are words of a shell that stand before a command.
-var beforeCommand = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "time", "{"}
+var beforeCommand = strings.Fields(`if then else elif while until do ! time {`)
 
 // shellScriptWords returns the words of the first command of a shell's text that does not only prepare others.
 func shellScriptWords(text string) []string {

@@ -157,9 +157,9 @@ func (b *BagSpec) shell() string {
 }
 
 var (
-	joins     = []string{"|", "||", "&&", "&", ";"}
-	redirects = []string{">", ">>", "<", "<<", "2>"}
-	merges    = []string{"2>&1", "1>&2", ">&2"}
+	joins     = strings.Fields("| || && & ;")
+	redirects = strings.Fields("> >> < << 2>")
+	merges    = strings.Fields("2>&1 1>&2 >&2")
 
 	program = pattern.Lazy(`^[\w./~{"'$][^\s]*$`)
 )

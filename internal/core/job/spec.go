@@ -180,7 +180,7 @@ type EarlierCommand struct {
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
 type MapReduceSpec struct {
 	Inputs      []string `json:"inputs"`       // files, folders and globs as the user gave them; absolute
-	InputFormat string   `json:"input_format"` // "" or one of inputFormats
+	InputFormat string   `json:"input_format"` // "" or one of those that berth reads (compat/streaming)
 	Output      string   `json:"output"`       // folder; absolute
 	// PartMode has the permission bits of part files; 0: those that the mask of the worker leaves.
 	PartMode uint32 `json:"part_mode,omitempty"`
@@ -366,34 +366,6 @@ func (r *Request) SetDue(now Time) {
 	if r.Due != 0 && len(r.Remote.Rent.Machines) > 0 {
 		r.Remote.Rent.Deadline = max(r.Due.Sub(now), 1)
 	}
-}
-
-// BatchOnly returns the names of the options that are set and that only a batch system has. A command
-// without a batch system can say that they have no effect.
-func (r *Request) BatchOnly() []string {
-	var names []string
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{
-		{"partition", r.Partition != ""},
-		{"account", r.Account != ""},
-		{"qos", r.QOS != ""},
-		{"constraint", r.Constraint != ""},
-		{"exclusive", r.Exclusive},
-		{cmp.Or(r.ArgsFlag, "batch-arg"), len(r.BatchArgs) > 0},
-		{"wall-time", r.WallTime != WallAuto},
-		{"max-allocs", r.MaxAllocs > 0},
-		{"start-within", r.StartWithin > 0},
-		{"no-scout", r.NoScout},
-		{"energy-weight", r.EnergyWeight > 0},
-		{"courtesy", r.Courtesy > 0},
-	} {
-		if o.set {
-			names = append(names, o.name)
-		}
-	}
-	return names
 }
 
 // Partitions returns the partitions whose allocations can serve the same jobs.

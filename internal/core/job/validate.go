@@ -3,31 +3,26 @@ package job
 import (
 	"errors"
 	"fmt"
-	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 )
 
 // The largest values that are accepted. They are far beyond any machine. A larger value is a mistake
 // and could overflow a sum.
 const (
-	MaxNodes   = 1_000_000
-	MaxCPUs    = 1 << 16
-	MaxWorkers = 1024
-	MaxAllocs  = 100
-	MaxWeight  = 1000
+	MaxNodes  = 1_000_000
+	MaxCPUs   = 1 << 16
+	MaxWeight = 1000
 
-	MaxEnergyWeight = 1000 // seconds for each joule
-	MaxCourtesy     = 10   // times the wall time
-	maxMem          = 1 << 50
-	maxReduces      = 1_000_000
-	minSortMem      = 1 << 20 // bytes; a smaller buffer may be too small for a single record
-	maxNameBytes    = 256
+	MaxCourtesy  = 10 // times the wall time
+	maxMem       = 1 << 50
+	minSortMem   = 1 << 20 // bytes; a smaller buffer may be too small for a single record
+	maxNameBytes = 256
 )
 
-// Validate checks a normalised spec. It returns all mistakes joined, each as an *Error whose Where is the
+// Validate checks what no reader of a single option or key has checked in a normalised spec. It returns all mistakes joined, each as an *Error whose Where is the
 // field's flag or key.
 func (s *Spec) Validate() error {
 	var c checks
@@ -37,13 +32,11 @@ func (s *Spec) Validate() error {
 	c.must(len(s.Application) <= maxNameBytes && !hasControl(s.Application), "application",
 		"%q is longer than %d bytes or has control characters", s.Application, maxNameBytes)
 	c.request(&s.Request)
-	switch {
-	case s.Kind == Bag && s.Bag != nil && s.MapReduce == nil:
+	if s.Bag != nil {
 		c.bag(s.Bag)
-	case s.Kind == MapReduce && s.MapReduce != nil && s.Bag == nil:
+	}
+	if s.MapReduce != nil {
 		c.mapReduce(s.MapReduce)
-	default:
-		c.must(false, "kind", "the kind is %q, and the spec must have exactly one of bag and mapreduce", s.Kind)
 	}
 	return errors.Join(c...)
 }
@@ -55,14 +48,6 @@ func (c *checks) must(ok bool, where, format string, args ...any) {
 	if !ok {
 		*c = append(*c, ConfigError(where, fmt.Sprintf(format, args...), ""))
 	}
-}
-
-func (c *checks) atLeast(n, low, high int, where string) {
-	c.must(n >= low && n <= high, where, "%d is not from %d to %d", n, low, high)
-}
-
-func (c *checks) duration(d time.Duration, where string) {
-	c.must(d >= 0, where, "%v is negative", d)
 }
 
 func hasControl(s string) bool {
@@ -87,25 +72,17 @@ func (c *checks) place(p, where string) {
 
 func (c *checks) request(r *Request) {
 	c.must(regexp.MustCompile(`^([a-z][a-z0-9-]*|script:.+)$`).MatchString(r.On), "on", "%q is not the name of a backend", r.On)
-	c.atLeast(r.Workers, 0, MaxWorkers, "workers")
-	c.atLeast(r.MinNodes, 0, MaxNodes, "nodes")
-	c.atLeast(r.MaxNodes, 0, MaxNodes, "nodes")
-	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "the smallest number of nodes, %d, is above the largest, %d", r.MinNodes, r.MaxNodes)
 	c.must(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
-	c.duration(r.MaxTime, "time")
-	c.duration(r.IdleTimeout, "idle-timeout")
-	c.duration(r.StartWithin, "start-within")
-	c.duration(r.Deadline, "deadline")
+	for i, h := range r.Remote.Hosts {
+		twice := slices.ContainsFunc(r.Remote.Hosts[:i], func(other Host) bool { return other.Name == h.Name })
+		c.must(!twice, "hosts", "host %s is named twice; name it once, with the number of cores of both", h.Name)
+	}
+	for i, m := range r.Remote.Rent.Machines {
+		twice := slices.ContainsFunc(r.Remote.Rent.Machines[:i], func(other Rented) bool { return other.Name == m.Name })
+		c.must(!twice, "machines", "type %s is named twice; name it once, with the sum of both numbers", m.Name)
+	}
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
-	c.must(r.Speculation >= 0 && r.Speculation <= 1, "speculation", "%v is not from 0 to 1", r.Speculation)
-	c.must(r.Stragglers.valid(), "stragglers", "%q is not an action on slow tasks", string(r.Stragglers))
-	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
-	for _, p := range r.NodePower {
-		c.must(p.valid(), "node-power", "%s is not a valid power of a node: write the idle power and the largest power in watts", p.Power)
-	}
-	c.must(r.EnergyWeight >= 0 && r.EnergyWeight <= MaxEnergyWeight, "energy-weight", "%v is not from 0 to %d", r.EnergyWeight, MaxEnergyWeight)
-	c.must(r.Courtesy >= 0 && r.Courtesy <= MaxCourtesy, "courtesy", "%v is not from 0 to %d", r.Courtesy, MaxCourtesy)
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")
 	}
@@ -118,8 +95,6 @@ func (c *checks) request(r *Request) {
 const gpuTypeChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 func (c *checks) need(n Resources, kind string) {
-	c.must(n.CPUs >= 1 && n.CPUs <= MaxCPUs, "cpus-per-task", "%d cores%s are not from 1 to %d", n.CPUs, kind, MaxCPUs)
-	c.must(n.GPUs >= 0 && n.GPUs <= MaxCPUs, "gpus", "%d GPUs%s are not from 0 to %d", n.GPUs, kind, MaxCPUs)
 	c.must(strings.Trim(n.GPUType, gpuTypeChars) == "", "gpus", "%q is not the name of a type of GPUs", n.GPUType)
 	c.must(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
 }
@@ -127,25 +102,17 @@ func (c *checks) need(n Resources, kind string) {
 func (c *checks) bag(b *BagSpec) {
 	c.must(len(b.Command) > 0 && b.Command[0] != "", "command", "the command is empty")
 	c.must(!b.ShellNamed || b.RunsShell(), "shell", "no shell runs a command of several words; write the whole command as one word, in quotes")
-	c.must(!b.Shell || len(b.Command) == 1, "command", "a shell command must be one word, not %d", len(b.Command))
 	for _, word := range b.Command {
 		c.must(!strings.ContainsRune(word, 0), "command", "%q has a NUL, which no argument can have", word)
 	}
 	c.need(b.Need, " of a task")
-	c.duration(b.TimeLimit, "time-limit")
-	c.duration(b.SignalLead, "signal")
 	c.must(b.TimeLimit == 0 || b.SignalLead < b.TimeLimit, "signal", "it would be sent %s before the end, and the time limit of a task is %s",
 		FormatDuration(b.SignalLead), FormatDuration(b.TimeLimit))
 	c.must(b.MaxMem == 0 || b.MaxMem <= maxMem && (b.MaxMem >= b.Need.Mem || b.AutoMem), "mem", "%s is not from %s to %s",
 		FormatSize(b.MaxMem), FormatSize(b.Need.Mem), FormatSize(maxMem))
-	c.duration(b.MaxTimeLimit, "time-limit")
 	c.must(!b.AddressSpace || b.MaxMem == 0 && !b.AutoMem, "limit-address-space", "a program that asks for more memory than it may have fails by itself then, "+
 		"so its task cannot start again with more; leave it out, or give --mem a single size")
 	c.must(!b.AddressSpace || b.Need.Mem > 0 || b.AutoMem, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
-	c.atLeast(b.RequeueExit, 0, 255, "requeue-exit")
-	c.atLeast(b.Retries, 0, math.MaxInt16, "retries")
-	c.atLeast(b.MaxFails, -1, math.MaxInt32, "max-fails")
-	c.atLeast(b.Throttle, 0, math.MaxInt32, "throttle")
 	c.template(b.Stdout, "stdout")
 	c.template(b.Stderr, "stderr")
 	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "it is the same file as stdout; write 2>&1 in a shell command instead")
@@ -184,7 +151,6 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 		c.place(in, "input")
 	}
 	c.place(m.Output, "output")
-	c.inputFormat(m)
 	c.program(&m.Mapper, "mapper")
 	if m.Combiner != nil {
 		c.program(m.Combiner, "combiner")
@@ -192,36 +158,16 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 	if m.Reducer != nil {
 		c.program(m.Reducer, "reducer")
 	}
-	c.must(m.Reduces >= -1 && m.Reduces <= maxReduces, "numReduceTasks", "%d is not from 0 to %d", m.Reduces, maxReduces)
 	c.shipped(m.Files)
 	c.env(m.Env)
 	c.env(m.CmdEnv)
-	c.order(m)
-	c.must(oneOf(m.OutputFormat, "", SequenceOutput), "outputformat", "%q is not known", m.OutputFormat)
-	c.must(oneOf(m.Compress, "", "gzip", "zstd", "bzip2", "deflate", "snappy"), "compress", "%q is not a codec for output", m.Compress)
 	c.need(m.MapNeed, " of a map")
 	c.need(m.ReduceNeed, " of a reduce")
-	c.atLeast(m.MapAttempts, 1, math.MaxInt16, "mapreduce.map.maxattempts")
-	c.atLeast(m.ReduceAttempts, 1, math.MaxInt16, "mapreduce.reduce.maxattempts")
-	c.duration(m.TaskTimeout, "mapreduce.task.timeout")
-	c.must(m.SlowStart >= 0 && m.SlowStart <= 1, "mapreduce.job.reduce.slowstart.completedmaps", "%v is not from 0 to 1", m.SlowStart)
-}
-
-// inputFormats are the input formats that berth reads.
-var inputFormats = []string{"TextInputFormat", "CombineTextInputFormat", "NLineInputFormat", "KeyValueTextInputFormat", "StreamXmlRecordReader",
-	SequenceInput, SequenceTextInput}
-
-func (c *checks) inputFormat(m *MapReduceSpec) {
-	c.must(m.InputFormat == "" || oneOf(m.InputFormat, inputFormats...), "inputformat", "%q is not known", m.InputFormat)
-	c.atLeast(m.MapsHint, 0, math.MaxInt32, "mapreduce.job.maps")
-	c.atLeast(m.LinesPerMap, 0, math.MaxInt32, "mapreduce.input.lineinputformat.linespermap")
-	c.must(m.MinSplit >= 0, "mapreduce.input.fileinputformat.split.minsize", "%d is negative", m.MinSplit)
-	c.must(m.MaxSplit >= 0, "mapreduce.input.fileinputformat.split.maxsize", "%d is negative", m.MaxSplit)
 }
 
 func (c *checks) program(p *Program, where string) {
 	if p.Native != "" {
-		c.must(oneOf(p.Native, NativeIdentity, NativeAggregate, NativeSelection) && len(p.Args) == 0, where, "%q is not a native program", p.Native)
+		c.must(slices.Contains([]string{NativeIdentity, NativeAggregate, NativeSelection}, p.Native) && len(p.Args) == 0, where, "%q is not a native program", p.Native)
 		c.must(where != "mapper" || p.Native != NativeAggregate, where, "%q cannot be a mapper", p.Native)
 		c.must(where != "combiner" || p.Native != NativeSelection, where, "%q cannot be a combiner", p.Native)
 		return
@@ -244,28 +190,4 @@ func (c *checks) shipped(files []ShipFile) {
 		c.must(!taken || other == f.Path, "files", "%s and %s would both be called %q", other, f.Path, f.Name)
 		names[f.Name] = f.Path
 	}
-}
-
-// order checks the options that split records into key and value, sort them and partition them.
-func (c *checks) order(m *MapReduceSpec) {
-	for _, sep := range []struct{ where, value string }{
-		{"stream.map.output.field.separator", m.MapOutputSeparator},
-		{"stream.reduce.output.field.separator", m.ReduceOutputSeparator},
-		{"mapreduce.map.output.key.field.separator", m.KeyFieldSeparator},
-	} {
-		c.must(sep.value != "" && !strings.Contains(sep.value, "\n"), sep.where, "%q is not a valid separator", sep.value)
-	}
-	c.atLeast(m.MapOutputKeyFields, 1, math.MaxInt16, "stream.num.map.output.key.fields")
-	c.atLeast(m.PartitionFields, 0, math.MaxInt16, "num.key.fields.for.partition")
-	c.must(oneOf(m.Partitioner, "hash", "keyfield"), "partitioner", "%q is not known", m.Partitioner)
-	c.must(oneOf(m.Comparator, "bytes", "keyfield"), "mapreduce.job.output.key.comparator.class", "%q is not known", m.Comparator)
-}
-
-func oneOf(s string, known ...string) bool {
-	for _, k := range known {
-		if s == k {
-			return true
-		}
-	}
-	return false
 }

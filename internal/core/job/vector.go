@@ -75,10 +75,3 @@ type PhaseDemand struct {
 	// Seconds is the mean time that the phase lasts at full speed; 0: unknown.
 	Seconds float64 `msgpack:"s,omitempty" json:"seconds,omitempty"`
 }
-
-// Grant limits the resources of an attempt in the phases that it may run. Where a limit is 0, the
-// worker uses its own default.
-type Grant struct {
-	Memory int64 `msgpack:"gm,omitempty"` // bytes of memory to sort and merge in
-	Net    int64 `msgpack:"gn,omitempty"` // bytes/s to fetch map outputs at
-}

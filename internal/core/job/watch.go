@@ -62,20 +62,3 @@ func (s *Spec) watch() Watch {
 	}
 	return w
 }
-
-// valid reports whether s is one of the actions.
-func (s Stragglers) valid() bool {
-	switch s {
-	case StragglersAuto, StragglersDuplicate, StragglersAbort, StragglersTell, StragglersOff:
-		return true
-	}
-	return false
-}
-
-// ParseStragglers returns the action with that name. The name auto is the default action.
-func ParseStragglers(name string) (Stragglers, bool) {
-	if name == "auto" {
-		return StragglersAuto, true
-	}
-	return Stragglers(name), name != "" && Stragglers(name).valid()
-}

@@ -1,7 +1,6 @@
 package mpack
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 )
@@ -99,43 +98,29 @@ func longHead(b []byte) (size, children uint64, err error) {
 	if n := scalarSize[c-0xc0]; n > 0 {
 		return uint64(n), 0, nil
 	}
+	width, each := 0, uint64(0) // bytes of the length, and values for each that it counts; 0: it counts bytes
 	switch c {
-	case 0xc4, 0xd9: // bin 8, str 8
-		n, err := number(b, 1)
-		return 2 + n, 0, err
-	case 0xc5, 0xda: // bin 16, str 16
-		n, err := number(b, 2)
-		return 3 + n, 0, err
-	case 0xc6, 0xdb: // bin 32, str 32
-		n, err := number(b, 4)
-		return 5 + n, 0, err
-	case 0xdc: // array 16
-		n, err := number(b, 2)
-		return 3, n, err
-	case 0xdd: // array 32
-		n, err := number(b, 4)
-		return 5, n, err
-	case 0xde: // map 16
-		n, err := number(b, 2)
-		return 3, 2 * n, err
-	case 0xdf: // map 32
-		n, err := number(b, 4)
-		return 5, 2 * n, err
-	}
-	return 0, 0, fmt.Errorf("messagepack: type 0x%02x is not used", c)
-}
-
-// number reads the big-endian length of the given width behind the first byte.
-func number(b []byte, width int) (uint64, error) {
-	if len(b) < 1+width {
-		return 0, ErrTruncated
-	}
-	switch width {
-	case 1:
-		return uint64(b[1]), nil
-	case 2:
-		return uint64(binary.BigEndian.Uint16(b[1:])), nil
+	case 0xc4, 0xc5, 0xc6: // bin
+		width = 1 << (c - 0xc4)
+	case 0xd9, 0xda, 0xdb: // str
+		width = 1 << (c - 0xd9)
+	case 0xdc, 0xdd: // array
+		width, each = 2<<(c-0xdc), 1
+	case 0xde, 0xdf: // map
+		width, each = 2<<(c-0xde), 2
 	default:
-		return uint64(binary.BigEndian.Uint32(b[1:])), nil
+		return 0, 0, fmt.Errorf("messagepack: type 0x%02x is not used", c)
 	}
+	size = uint64(1 + width)
+	if len(b) < int(size) {
+		return 0, 0, ErrTruncated
+	}
+	length := uint64(0)
+	for _, digit := range b[1:size] { // big-endian
+		length = length<<8 | uint64(digit)
+	}
+	if each > 0 {
+		return size, length * each, nil
+	}
+	return size + length, 0, nil
 }

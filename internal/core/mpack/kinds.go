@@ -9,10 +9,11 @@ import (
 
 // Kinds encodes values of several types, each with a number before it that identifies the type:
 // the kinds of records in a journal, or of messages on a wire. V is the interface of these types.
-// If a decoded value has a method Check() error that returns an error, the value is refused.
+// If a decoded value, or one that it contains, has a method Check() error that returns an error, it is refused.
 type Kinds[V any] struct {
 	what    string
 	types   [256]reflect.Type
+	checks  [256]check
 	numbers map[reflect.Type]byte
 }
 
@@ -23,8 +24,57 @@ func NewKinds[V any](what string, values map[byte]V) *Kinds[V] {
 	for _, number := range slices.Sorted(maps.Keys(values)) {
 		k.types[number] = reflect.TypeOf(values[number])
 		k.numbers[k.types[number]] = number
+		if t := k.types[number]; t.Kind() == reflect.Pointer {
+			k.checks[number] = checkOf(t.Elem())
+		} else {
+			k.checks[number] = checkOf(t)
+		}
 	}
 	return k
+}
+
+// check returns an error for a value that is refused.
+type check func(reflect.Value) error
+
+// checked is a value that says whether it is one that berth writes.
+type checked interface{ Check() error }
+
+// checkOf returns what checks values of a type, and all that they contain, by their methods Check; nil: all of its values are valid.
+func checkOf(t reflect.Type) check {
+	var all []check
+	switch t.Kind() {
+	case reflect.Slice:
+		if each := checkOf(t.Elem()); each != nil {
+			all = append(all, func(v reflect.Value) error {
+				for i := range v.Len() {
+					if err := each(v.Index(i)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if of := checkOf(t.Field(i).Type); of != nil && t.Field(i).IsExported() {
+				all = append(all, func(v reflect.Value) error { return of(v.Field(i)) })
+			}
+		}
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[checked]()) {
+		all = append(all, func(v reflect.Value) error { return v.Addr().Interface().(checked).Check() })
+	}
+	if all == nil {
+		return nil
+	}
+	return func(v reflect.Value) error {
+		for _, of := range all {
+			if err := of(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // Append appends the number of the value's kind and its encoding to buf and returns the extended
@@ -55,8 +105,8 @@ func (k *Kinds[V]) Decode(number byte, data []byte) (v V, err error) {
 	if err := Decode(data, to.Interface()); err != nil {
 		return v, err
 	}
-	if c, ok := to.Interface().(interface{ Check() error }); ok {
-		if err := c.Check(); err != nil {
+	if check := k.checks[number]; check != nil {
+		if err := check(to.Elem()); err != nil {
 			return v, err
 		}
 	}

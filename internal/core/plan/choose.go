@@ -18,19 +18,13 @@ const finalists = 6
 func (a *adaptor) candidates(offers []*offer) (feasible, rejected []Candidate) {
 	for _, o := range offers {
 		feasible = slices.Grow(feasible, len(o.slots))
-		bounds := map[int]float64{} // by nodes
 		for _, slot := range o.slots {
 			c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
 			if c.rejected = c.tooFew(); c.rejected != "" {
 				rejected = append(rejected, c)
 				continue
 			}
-			low, ok := bounds[c.Take]
-			if !ok {
-				low = o.startUp + a.lowerBound(o, c.Take)
-				bounds[c.Take] = low
-			}
-			c.Total, c.beaten = c.Wait+a.leastRun(&c, low), true
+			c.Total, c.beaten = a.atLeast(&c), true
 			feasible = append(feasible, c)
 		}
 	}
@@ -43,29 +37,6 @@ func (c *Candidate) tooFew() string {
 		return ""
 	}
 	return "fewer nodes than the required minimum of " + job.FormatCount(c.offer.minNodes)
-}
-
-// leastRun returns a lower bound of the time from the start of a slot until the job is done, in seconds. It is the
-// lower bound low of the run, or, where the slot is shorter than that, the slot and then the rest of the work on the
-// largest useful number of nodes.
-func (a *adaptor) leastRun(c *Candidate, low float64) float64 {
-	length := a.longest(c)
-	if low <= length {
-		return low
-	}
-	each := float64(max(c.offer.taskSlots, c.offer.reduceSlots))
-	left := max(0, a.work()-length*each*float64(c.Take))
-	return length + left/(each*float64(c.offer.capNodes))
-}
-
-// lowerBound returns the lower bound T_low of the simulated runs on that many nodes, in seconds, without shuffles of
-// the first wave.
-func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
-	stage := func(work float64, tasks int, s slots) float64 {
-		return work / float64(max(1, min(tasks, s.on(nodes))))
-	}
-	maps, reduces := a.trials.Work()
-	return stage(maps, a.load.Maps, o.taskSlots) + stage(reduces, a.load.Reduces, o.reduceSlots)
 }
 
 // choose returns the candidate with the least expected turnaround: Algorithm 1 of the paper "mr-job-adaptor". It
@@ -144,16 +115,15 @@ func (d *decision) printed(feasible []Candidate) (best Candidate, ok bool) {
 	return best, ok
 }
 
-// bestOf returns the best candidate in a candidate's slot. If its turnaround certainly exceeds the limit, the result
-// is marked as beaten and not simulated.
+// bestOf returns the best candidate in the slot of a candidate of which a lower bound of the turnaround is known. If that exceeds the limit
+// nothing is simulated.
 func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
-	best := a.candidate(c.offer, c.Slot, c.Take)
-	if best.Total = a.atLeast(&best); best.Total > limit {
-		best.beaten = true
-		return best
+	if c.Total > limit {
+		return c
 	}
+	best := a.candidate(c.offer, c.Slot, c.Take)
 	ways, why := a.variants(best)
-	best.rejected, best.Total = why, math.Inf(1)
+	best.rejected = why
 	for i, way := range ways {
 		if got := a.evaluate(way, nil, limit); i == 0 || got.rejected == "" && (best.rejected != "" || got.Total < best.Total) {
 			best = got
@@ -163,8 +133,7 @@ func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
 }
 
 // fewest selects among the candidates within closeBy of the least turnaround: the cheapest, then the one with the
-// fewest nodes, then with the fewest cores, then the one that ends soonest. A candidate whose wall time suffices goes
-// before one that needs another allocation after it, because the nodes of that one are not counted here.
+// fewest nodes, then with the fewest cores, then the one that ends soonest.
 func (a *adaptor) fewest(evaluated []Candidate) Candidate {
 	bound := math.Inf(1)
 	for _, c := range evaluated {
@@ -173,9 +142,6 @@ func (a *adaptor) fewest(evaluated []Candidate) Candidate {
 		}
 	}
 	near := slices.DeleteFunc(slices.Clone(evaluated), func(c Candidate) bool { return c.rejected != "" || c.Total > bound })
-	if slices.ContainsFunc(near, sure) {
-		near = slices.DeleteFunc(near, func(c Candidate) bool { return !sure(c) })
-	}
 	near = least(near, finalists, total)
 	for i, c := range near {
 		near[i] = a.fewer(c, bound, nil)
@@ -190,9 +156,6 @@ func (a *adaptor) fewest(evaluated []Candidate) Candidate {
 // tolerance is a fraction of the run alone: the wait before it is often much shorter than the time limits in the
 // queue suggest, and a fraction of the wait could be a large part of the run.
 func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-c.Wait) }
-
-// sure reports whether at most the fraction riskBy of the job's runs overrun the candidate's wall time.
-func sure(c Candidate) bool { return c.Risk <= riskBy }
 
 // fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
 // With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out

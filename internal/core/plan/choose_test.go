@@ -25,8 +25,6 @@ func TestFewest(t *testing.T) {
 		{"a long wait", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 9, Wait: 900, Total: 1000}, {offer: whole, PerNode: whole.perNode, Take: 4, Wait: 900, Total: 1002}}, 0},
 		{"fewer cores", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 4, Total: 100}, {offer: half, PerNode: half.perNode, Take: 4, Total: 100.5}}, 1},
 		{"cheaper", []Candidate{{offer: dear, PerNode: dear.perNode, Take: 1, Total: 100}, {offer: whole, PerNode: whole.perNode, Take: 9, Total: 100.5}}, 1},
-		{"sure", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 1, Total: 100, Risk: 1}, {offer: whole, PerNode: whole.perNode, Take: 4, Total: 100.5, Risk: riskBy}}, 1},
-		{"none is sure", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 5, Total: 100, Risk: 1}, {offer: whole, PerNode: whole.perNode, Take: 4, Total: 100.5, Risk: 1}}, 1},
 		{"cannot be had", []Candidate{{offer: whole, PerNode: whole.perNode, Take: 5, Total: 100}, {offer: whole, PerNode: whole.perNode, Take: 1, Total: 100, rejected: "refused"}}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -103,9 +103,6 @@ func (d *decision) nextBest(offers []*offer, limit float64) (best Candidate, ok 
 		if c.wall, long = d.furtherWallTime(&c); !long {
 			continue
 		}
-		if c.Take = min(c.Take, d.room(&c)); c.Take < max(c.offer.minNodes, 1) {
-			continue
-		}
 		if got := d.evaluate(c, d.windows, limit); got.rejected == "" && !got.beaten && (!ok || got.Total < best.Total) {
 			best, ok, limit = got, true, min(limit, got.Total)
 		}
@@ -172,17 +169,10 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 			}
 			d.keepToLeft(&free)
 			free.slots = free.line.Slots()
-			if free.ahead = d.behind(o, d.chosen); free.ahead != nil {
-				free.addSizes(d.q.Now)
-			}
 		}
 		out = slices.Grow(out, len(free.slots))
 		for _, slot := range free.slots {
 			c := d.candidate(&free, slot, o.minNodes)
-			if free.moves != nil {
-				c.wall = d.leastWall(o)
-				c.Wait = d.wait(&c)
-			}
 			c.Take = min(slot.Nodes, d.usefulNodes(o, c.Wait, d.seconds(c.End())))
 			if c.Take >= o.minNodes && worth(&c) > 0 {
 				out = append(out, c)
@@ -217,29 +207,6 @@ func (d *decision) usefulNodes(o *offer, start, end float64) int {
 		n = min(n, d.req.MaxNodes-nodes)
 	}
 	return n
-}
-
-// sooner is how many times sooner than planned a request may begin, as most jobs of a queue end before their limits.
-const sooner = 2
-
-// room returns how many nodes a further request may have beside the chosen ones. Requests of a job that together have more nodes than there are
-// hold each other up if the later one could begin sooner than planned. So the earlier one lasts no longer than the later one, or is over in
-// good time. Only one that begins at once beside a single one may hold that up, as what is free now is worth more than what may come.
-func (d *decision) room(c *Candidate) int {
-	room := c.offer.usable
-	if c.Wait <= 0 && len(d.chosen) == 1 {
-		return room
-	}
-	for i := range d.chosen {
-		first, last := c, &d.chosen[i]
-		if last.Wait < first.Wait {
-			first, last = last, first
-		}
-		if first.wall > last.wall && first.end() > last.Wait/sooner && first.offer.overlaps(last.offer) {
-			room -= d.chosen[i].Take
-		}
-	}
-	return room
 }
 
 // liveWindows returns the windows of the job's present allocations. Pending ones wait in the queue of an offer.

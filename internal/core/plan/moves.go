@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -134,7 +133,7 @@ func (m *moving) mean(nodes int, wall float64) float64 { return inSeconds(m.wait
 // wait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its nodes are free by
 // limits.
 func (a *adaptor) wait(c *Candidate) float64 {
-	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
+	if m := c.offer.moves; m != nil {
 		if w := m.mean(c.Take, c.wall); !math.IsInf(w, 1) {
 			return w
 		}
@@ -147,12 +146,12 @@ func (a *adaptor) free(c *Candidate, wall float64) float64 {
 	if !c.part {
 		return a.seconds(c.Start)
 	}
-	return min(a.fit(c.offer.line, 0, c.Take, wall), a.seconds(c.Start))
+	return min(a.fit(c.offer.line, 0, c.Take, wall+startDelay.Seconds()), a.seconds(c.Start)) // as longest does
 }
 
 // waitAtLeast returns a lower bound of a candidate's wait for any wall time, in seconds.
 func (a *adaptor) waitAtLeast(c *Candidate) float64 {
-	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
+	if m := c.offer.moves; m != nil {
 		return m.atLeast(c.Take, a.leastWall(c.offer))
 	}
 	return a.free(c, a.leastWall(c.offer))
@@ -213,7 +212,7 @@ func (d *decision) start() *Start {
 	if c.waits != nil {
 		waits = c.waits.Sorted()
 	} else {
-		waits = cmp.Or(c.offer.ahead, c.offer.moves).waits(c.Take, c.wall)
+		waits = c.offer.moves.waits(c.Take, c.wall)
 	}
 	raw := waits.Band()
 	if raw.High == timeline.Unbounded {

@@ -32,7 +32,6 @@ type offer struct {
 	line  *timeline.Timeline // the same, without the nodes of present allocations
 	slots []timeline.Slot    // of line
 	moves *moving            // queue as it will really move; nil: the timeline counts
-	ahead *moving            // the same with the chosen requests; nil: none is chosen
 	left  *timeline.Timeline // of the nodes that limits leave which the job shares with others; nil: it shares none
 }
 

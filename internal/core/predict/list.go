@@ -79,9 +79,6 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 	next, end := l.bulk(s)
 	l.free.begin(l.slots)
 	l.placed += s.tasks - next
-	if len(l.windows) == 1 && math.IsInf(l.windows[0].End, 1) && len(l.slots) > 0 {
-		return l.straight(s, next, end), 0
-	}
 	for next < s.tasks || l.head < len(l.lost) {
 		top, ok := l.free.top()
 		if !ok {
@@ -124,31 +121,6 @@ func (l *list) take(s *stageRun, next int, again, first bool) (lost, int) {
 		return l.lost[l.head-1], next
 	}
 	return lost{task: next, seconds: s.draw(next, first)}, next + 1
-}
-
-// straight places the tasks from next on in a window without an end, in which no task is lost or delayed. It is the
-// common case of stage without the other cases, because a plan spends most of its time here.
-func (l *list) straight(s *stageRun, next int, end float64) float64 {
-	start := 0.0
-	waves := len(s.first.values)+len(s.other.values) > 0 // the first wave differs from the others
-	for ; next < s.tasks; next++ {
-		top, _ := l.free.top()
-		p := &l.slots[top]
-		start = p.free
-		seconds := s.rest.at(next)
-		if waves {
-			seconds = s.draw(next, p.first)
-		}
-		done := start + seconds
-		p.free, p.first = done, false
-		end = max(end, done)
-		if l.singly {
-			l.ends = append(l.ends, done)
-		}
-		l.free.busy(top, done)
-	}
-	l.begun[s.kind] = start
-	return end
 }
 
 // draw returns the duration of task i.

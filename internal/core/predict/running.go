@@ -2,6 +2,7 @@ package predict
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -40,10 +41,24 @@ func (s *Sketch) withRunning(ages []float64) *Sketch {
 	return &out
 }
 
+// Rest returns how many more seconds a task takes that has run for some: that fraction of those which took longer took no more. If none did, it
+// is the standard deviation, as of durations that are exponential from the shortest on.
+func (s *Sketch) Rest(age, fraction float64) float64 {
+	longer := s.longer(age)
+	if longer == 0 {
+		return s.StdDev()
+	}
+	return max(0, min(s.Histogram.at(float64(s.Count)-(1-fraction)*longer), s.Max)-age)
+}
+
 // longer returns how many durations are in buckets above that of d.
 func (s *Sketch) longer(d float64) (n float64) {
+	of := math.MinInt
+	if d >= tiny {
+		of = bucketOf(d)
+	}
 	for i, c := range s.Histogram.counts {
-		if d < tiny || s.Histogram.base+i > bucketOf(d) {
+		if s.Histogram.base+i > of {
 			n += float64(c)
 		}
 	}

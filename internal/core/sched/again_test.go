@@ -30,7 +30,8 @@ func TestAgainElsewhere(t *testing.T) {
 			j.By = []*Tasks{tasks}
 			tasks.Set(w.Policy, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
 			if n := 1 + draw(6, "tasks"); slices.ContainsFunc(w.Nodes, func(n *Node) bool { return fits(tasks.Begin.Peak, n.Capacity) }) {
-				tasks.Begin.Ready.End, left = int32(n), left+n
+				tasks.Begin.Ready.Extend(0, int32(n-1))
+				left += n
 			}
 			w.Enter(j)
 			w.jobs = append(w.jobs, j)
@@ -123,7 +124,7 @@ func (w *againWorld) run(t *rapid.T) {
 					t.Fatalf("task %d of %s could start again on %s", task, j.ID, n.Host)
 				}
 			}
-			if c.Ready.Next < c.Ready.End && fits(c.Demand, n.Free()) {
+			if c.Ready.count > 0 && fits(c.Demand, n.Free()) {
 				t.Fatalf("a task of %s that never started could start on %s", j.ID, n.Host)
 			}
 		}

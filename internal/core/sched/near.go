@@ -34,7 +34,7 @@ func (q *Ready) Started(host string, task int32) {
 func (q *Ready) Local(host string) (task int32, ok bool) {
 	for piles := q.near[host]; len(piles) > 0; piles = piles[1:] {
 		p := piles[0]
-		for len(p.tasks) > 0 && !q.fresh(p.tasks[0]) {
+		for len(p.tasks) > 0 && !q.fresh.Has(int(p.tasks[0])) {
 			p.tasks = p.tasks[1:]
 		}
 		if len(p.tasks) > 0 && !(p.taken && host == "") {

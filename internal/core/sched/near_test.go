@@ -21,7 +21,9 @@ func TestNearStarted(t *testing.T) {
 				data[f-1].Tasks = append(data[f-1].Tasks, int32(task))
 			}
 		}
-		live, replay := Ready{End: int32(len(files))}, Ready{End: int32(len(files))}
+		var live, replay Ready
+		live.Extend(0, int32(len(files)-1))
+		replay.Extend(0, int32(len(files)-1))
 		live.Near(data)
 		replay.Near(data)
 		has := make(map[string]map[int]bool)

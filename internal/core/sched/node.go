@@ -38,7 +38,6 @@ type Node struct {
 	lent    job.Vector // … and what they hold and do not use meanwhile; not part of the state of the records
 	idle    int        // how many of its attempts are idle (Pool.Idle)
 	freed   bool       // it is in Pool.freed
-	unpaced bool       // it is in Pool.unpaced
 }
 
 // Running is an attempt that occupies a node.
@@ -50,7 +49,6 @@ type Running struct {
 	lent       job.Vector // the part of Holds that it does not use while it waits, see Node.lent
 	KillReason string     // the reason why it is being killed, or empty
 	Sort       int64      // bytes that it was granted for sorting, see Node.sorting
-	Net        int64      // rate in bytes/s that it was granted for fetching; 0: no limit
 	at         int32      // index in Node.Running
 	Kind       job.TaskKind
 	Through    job.Phase // the last phase that its grant covers

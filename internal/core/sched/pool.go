@@ -31,7 +31,6 @@ type Pool struct {
 	freed    []*Node // nodes that were freed since the policy last fetched them
 	turned   bool    // since the last pass the first of a group has changed, or Policy.Moved has reported a change
 	shuffles []*Job  // jobs with attempts that shuffle
-	unpaced  []*Node // nodes whose fetching reduces have changed since rates were last divided
 }
 
 // Put adds a candidate to the group of its needs, and reports whether something may start because of that: it was not in the group
@@ -220,7 +219,6 @@ func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 		p.Free(n)
 	default:
 		n.Unpause(r)
-		p.unpace(n)
 	}
 }
 
@@ -296,7 +294,6 @@ func (p *Pool) count(n *Node, r *Running, sign int) {
 	if !r.Shuffles() {
 		return
 	}
-	p.unpace(n)
 	n.Shuffles += sign
 	n.ShuffleMem += int64(sign) * r.Holds.Memory
 	before := j.Shuffles

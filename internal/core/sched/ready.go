@@ -2,23 +2,20 @@ package sched
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 )
 
-// Ready holds the ready tasks of a job with equal needs: those that never started, as a cursor over their places, and those
-// that start again, as a heap. A task that never started may start before its turn on a node that has its data, see Near. The place of a task is
-// its index in the job, unless tasks of different needs alternate: then the tasks are listed.
+// Ready holds the ready tasks of a job with equal needs: those that never started, in the order of their indices, and those
+// that start again. A task that never started may start before its turn on a node that has its data, see Near.
 type Ready struct {
-	Next, End int32   // the tasks at the places Next…End−1 never started, except those in early; that at Next itself is not in early
-	ids       []int32 // the tasks by their places, in ascending order; nil: each has its index
-	early     []uint64
-	ahead     int32 // number of tasks in early
-	marked    int   // number of tasks in retry that have failed on a node, see Retry
-	retry     retries
-	near      map[string][]*pile // by host: the tasks whose data it has, maybe repeatedly; "": those whose data no host had at first
-	of        map[int32]*pile    // by task: those of near[""]
+	fresh  IndexSet           // the tasks that never started …
+	count  int32              // … their number …
+	next   int32              // … and the first of them, if there is one
+	marked int                // number of tasks in retry that have failed on a node, see Retry
+	retry  []retry            // in their order
+	near   map[string][]*pile // by host: the tasks whose data it has, maybe repeatedly; "": those whose data no host had at first
+	of     map[int32]*pile    // by task: those of near[""]
 }
 
 // retry is a task that starts again, if possible on another node.
@@ -31,137 +28,75 @@ type retry struct {
 	failed      []int32 // nodes on which it has failed, see Ready.Retry
 }
 
-// retries is a heap of retries, the lowest task first; tasks that were cut short come last,
-// as they need more time than the others.
-type retries []retry
-
-func (h retries) Len() int { return len(h) }
-func (h retries) Less(i, j int) bool {
-	switch {
-	case h[i].cut != h[j].cut:
-		return h[j].cut
-	case h[i].rank != h[j].rank:
-		return h[i].rank < h[j].rank
-	}
-	return h[i].task < h[j].task
-}
-func (h retries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *retries) Push(x any)   { *h = append(*h, x.(retry)) }
-func (h *retries) Pop() any {
-	r := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return r
-}
-
-// at returns the task at a place.
-func (q *Ready) at(place int32) int32 {
-	if q.ids == nil {
-		return place
-	}
-	return q.ids[place]
-}
-
-// place returns the place of a task, and whether the task never started.
-func (q *Ready) place(task int32) (place int32, fresh bool) {
-	if place = task; q.ids != nil {
-		i, found := slices.BinarySearch(q.ids, task)
-		if !found {
-			return 0, false
+// before orders retries: the lowest rank first, then the lowest task; tasks that were cut short come last, as they need more time than the
+// others.
+func (r retry) before(o retry) int {
+	if r.cut != o.cut {
+		if o.cut {
+			return -1
 		}
-		place = int32(i)
+		return 1
 	}
-	return place, place >= q.Next && place < q.End && !q.isEarly(place)
+	return cmp.Or(cmp.Compare(r.rank, o.rank), cmp.Compare(r.task, o.task))
 }
 
-// fresh reports whether a task never started.
-func (q *Ready) fresh(task int32) bool {
-	_, fresh := q.place(task)
-	return fresh
+// add adds a retry in its place.
+func (q *Ready) add(r retry) {
+	i, _ := slices.BinarySearchFunc(q.retry, r, retry.before)
+	q.retry = slices.Insert(q.retry, i, r)
 }
 
 // Extend adds the tasks from the first up to the last. They follow all that the job had, of which others may have other needs.
 func (q *Ready) Extend(first, last int32) {
-	switch {
-	case q.ids == nil && q.Next == q.End:
-		q.Next, q.End, q.early = first, first, nil
-	case q.ids == nil && q.End != first, q.ids != nil && int(q.Next) > len(q.ids)/2:
-		q.list()
+	if q.count == 0 {
+		q.next = first
 	}
-	q.End += last + 1 - first
-	if q.early != nil {
-		q.early = append(q.early, make([]uint64, int(q.End/64)+1-len(q.early))...)
+	q.count += last + 1 - first
+	for t := first; t <= last; t++ {
+		q.fresh.Add(int(t))
 	}
-	if q.ids != nil {
-		for t := first; t <= last; t++ {
-			q.ids = append(q.ids, t)
-		}
-	}
-}
-
-// list lists the tasks that never started.
-func (q *Ready) list() {
-	ids := make([]int32, 0, q.End-q.Next-q.ahead)
-	for i := q.Next; i < q.End; i++ {
-		if !q.isEarly(i) {
-			ids = append(ids, q.at(i))
-		}
-	}
-	q.ids, q.Next, q.End, q.early, q.ahead = ids, 0, int32(len(ids)), nil, 0
-}
-
-func (q *Ready) isEarly(place int32) bool {
-	return q.early != nil && q.early[place/64]&(1<<(place%64)) != 0
 }
 
 // Count returns the number of ready tasks.
-func (q *Ready) Count() int { return len(q.retry) + int(q.End-q.Next-q.ahead) }
+func (q *Ready) Count() int { return len(q.retry) + int(q.count) }
 
 // String returns a text that differs if the ready tasks differ.
 func (q *Ready) String() string {
-	var early []int32
-	for i := q.Next; i < q.End && q.ahead > 0; i++ {
-		if q.isEarly(i) {
-			early = append(early, q.at(i))
-		}
-	}
 	again := slices.SortedFunc(slices.Values(q.retry), func(a, b retry) int { return cmp.Compare(a.task, b.task) })
-	return fmt.Sprintf("next %d end %d of %v early %v again %v", q.Next, q.End, q.ids, early, again)
+	return fmt.Sprintf("%d never started: %v, again %v", q.count, q.fresh, again)
 }
 
 // Retry adds a task that was started before. If another node is free it does not start on the node with index
 // avoid. It starts on a node on which it has failed only if no other could run it, even later or when it comes. cut says that the end of its
 // allocation cut it short.
 func (q *Ready) Retry(task, avoid int32, cut bool, failed []int32) {
-	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut, failed: failed})
+	q.add(retry{task: task, avoid: avoid, cut: cut, failed: failed})
 	if len(failed) > 0 {
 		q.marked++
 	}
 }
 
 // Choosy reports whether each of the ready tasks has failed on some node, so that a node with room may be none for them.
-func (q *Ready) Choosy() bool { return q.Next >= q.End && q.marked > 0 && q.marked == len(q.retry) }
+func (q *Ready) Choosy() bool { return q.count == 0 && q.marked > 0 && q.marked == len(q.retry) }
 
 // again returns the index of the first retry that may start, −1 if there is none; may nil: all may.
 func (q *Ready) again(may func(*retry) bool) int {
-	best := -1
 	for i := range q.retry {
-		if (best < 0 || q.retry.Less(i, best)) && (may == nil || may(&q.retry[i])) {
-			if best = i; i == 0 {
-				break // the heap begins with the first of all
-			}
+		if may == nil || may(&q.retry[i]) {
+			return i
 		}
 	}
-	return best
+	return -1
 }
 
 // CutOnly reports whether all ready tasks were cut short before.
-func (q *Ready) CutOnly() bool { return q.Next >= q.End && len(q.retry) > 0 && q.retry[0].cut }
+func (q *Ready) CutOnly() bool { return q.count == 0 && len(q.retry) > 0 && q.retry[0].cut }
 
 // pick returns the task to start on the host: a retry before a task that never started, unless the node is to be avoided for it; among tasks
 // that never started first one that has its data on the host, then one whose data no host has. may says which retries may start there, see
 // again. If there is no other task, one of them may.
 func (q *Ready) pick(avoided bool, host string, may func(*retry) bool) int {
-	if i := q.again(may); i >= 0 && (q.Next >= q.End || !avoided && !q.retry[i].cut) {
+	if i := q.again(may); i >= 0 && (q.count == 0 || !avoided && !q.retry[i].cut) {
 		return int(q.retry[i].task)
 	}
 	if task, ok := q.Local(host); ok {
@@ -170,12 +105,12 @@ func (q *Ready) pick(avoided bool, host string, may func(*retry) bool) int {
 	if task, ok := q.Local(""); ok {
 		return int(task)
 	}
-	return int(q.at(q.Next))
+	return int(q.next)
 }
 
 // Fresh returns the next task for the host, false if none is ready or one of them was started before.
 func (q *Ready) Fresh(host string) (task int, ok bool) {
-	if len(q.retry) > 0 || q.Next >= q.End {
+	if len(q.retry) > 0 || q.count == 0 {
 		return 0, false
 	}
 	return q.pick(false, host, nil), true
@@ -186,15 +121,15 @@ func (q *Ready) First() int32 {
 	switch {
 	case len(q.retry) > 0:
 		return q.retry[0].task
-	case q.Next < q.End:
-		return q.at(q.Next)
+	case q.count > 0:
+		return q.next
 	}
 	return 0
 }
 
 // avoids returns the index of the node that the next task should avoid, 0 for none.
 func (q *Ready) avoids() int {
-	if len(q.retry) > 0 && (q.Next >= q.End || !q.retry[0].cut) {
+	if len(q.retry) > 0 && (q.count == 0 || !q.retry[0].cut) {
 		return int(q.retry[0].avoid)
 	}
 	return 0
@@ -202,28 +137,21 @@ func (q *Ready) avoids() int {
 
 // Take removes a task, which may be any of the ready ones.
 func (q *Ready) Take(task int32) {
-	place, fresh := q.place(task)
+	if q.fresh.Has(int(task)) {
+		q.fresh.Remove(int(task))
+		if q.count--; q.count > 0 && task == q.next {
+			q.next = int32(q.fresh.From(int(task)))
+		}
+		return
+	}
+	i := slices.IndexFunc(q.retry, func(r retry) bool { return r.task == task })
+	if i >= 0 && len(q.retry[i].failed) > 0 {
+		q.marked--
+	}
 	switch {
-	case fresh && place == q.Next:
-		q.Next++
-		for ; q.Next < q.End && q.isEarly(q.Next); q.Next++ {
-			q.ahead--
-		}
-	case fresh:
-		if q.early == nil {
-			q.early = make([]uint64, q.End/64+1)
-		}
-		q.early[place/64] |= 1 << (place % 64)
-		q.ahead++
-	default:
-		for i := range q.retry { // it is the first, except with journals of other schedulers and results that come late
-			if q.retry[i].task == task {
-				if len(q.retry[i].failed) > 0 {
-					q.marked--
-				}
-				heap.Remove(&q.retry, i)
-				return
-			}
-		}
+	case i == 0: // always, except with journals of other schedulers and results that come late
+		q.retry = q.retry[1:]
+	case i > 0:
+		q.retry = slices.Delete(q.retry, i, i+1)
 	}
 }

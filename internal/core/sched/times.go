@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"fmt"
 	"time"
 
 	"berth/internal/core/predict"
@@ -33,15 +32,6 @@ type Times struct {
 	next   int64           // number of tasks at which the quantile is computed again
 	usual  time.Duration   // the quantile; 0: not computed yet
 	early  bool            // too few were measured beside those that compute
-}
-
-// String returns a text that differs if the times differ.
-func (t *Times) String() string {
-	s := fmt.Sprintf("planned %v hint %v longest %v cuts %d most %v done %d took %v", t.Planned, t.Hint, t.Longest, t.Cuts, t.Most, t.Done, t.Took)
-	if t.sketch != nil {
-		s += fmt.Sprintf(" measured %d sum %v usual %v early %v", t.sketch.Count, t.sketch.Sum, t.usual, t.early)
-	}
-	return s
 }
 
 // Expected returns the time that suffices for most tasks; 0: unknown.

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"container/heap"
 	"slices"
 
 	"berth/internal/core/job"
@@ -26,24 +25,18 @@ func (c *Candidate) overtakes() bool { return c.Urgent && !(c.shuffles() && c.Jo
 // Tasks with the lowest rank come first. None starts on a suspected or slow node or on the node avoid, except that a
 // task without any attempt starts on the node avoid when its penalty has expired, and anywhere if there is no other node.
 func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
-	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
+	q.add(retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
 }
 
 // Drop removes all entries of a task.
 func (q *Ready) Drop(task int32) {
-	if before := len(q.retry); before > 0 {
-		q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.task == task })
-		if len(q.retry) < before {
-			heap.Init(&q.retry)
-		}
-	}
+	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.task == task })
 }
 
 // DropDuplicates removes all duplicates that have not started, and reports whether there were any.
 func (q *Ready) DropDuplicates() bool {
 	before := len(q.retry)
 	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.duplicate })
-	heap.Init(&q.retry)
 	return len(q.retry) < before
 }
 

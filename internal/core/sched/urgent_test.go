@@ -44,7 +44,7 @@ func TestUrgentFirst(t *testing.T) {
 			tasks := NewTasks(j, rapid.SampledFrom([]job.TaskKind{job.BagTask, job.MapTask}).Draw(t, "kind"))
 			j.By = []*Tasks{tasks}
 			tasks.Set(w.Policy, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
-			tasks.Begin.Ready.End = int32(draw(6, "tasks"))
+			tasks.Begin.Ready.Extend(0, int32(draw(6, "tasks")-1))
 			w.Enter(j)
 			w.jobs = append(w.jobs, j)
 			enqueue(j)

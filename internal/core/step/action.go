@@ -7,7 +7,8 @@ import (
 )
 
 // Action is something that the engine wants to be done, after the records of the same step are durable.
-type Action interface{ action() }
+// It is one of the types of this file, and a Performer has a method for each.
+type Action any
 
 // Start starts an attempt on a node.
 type Start struct {
@@ -23,9 +24,10 @@ type Start struct {
 	// Behind is the attempt on the node after whose end it begins; zero: it begins at once.
 	Behind job.Attempt `msgpack:"b,omitempty"`
 	// Unbegun is how many earlier attempts of the task were given back before they began, which its program does not hear of.
-	Unbegun   int  `msgpack:"u,omitempty"`
-	Asks      bool `msgpack:"q,omitempty"` // it must ask before it puts files into place, also with Commit
-	job.Grant `msgpack:",inline"`
+	Unbegun int  `msgpack:"u,omitempty"`
+	Asks    bool `msgpack:"q,omitempty"` // it must ask before it puts files into place, also with Commit
+	// Memory is the bytes to sort and merge in; 0: the worker uses its own default.
+	Memory int64 `msgpack:"gm,omitempty"`
 }
 
 // Kill ends an attempt; the worker answers with AttemptEnded.
@@ -38,10 +40,10 @@ type Kill struct {
 
 // Grant lets an attempt run up to and including a phase.
 type Grant struct {
-	Attempt   job.Attempt `msgpack:"a"`
-	Node      job.NodeID  `msgpack:"-"`
-	Phase     job.Phase   `msgpack:"p"`
-	job.Grant `msgpack:",inline"`
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
+	Phase   job.Phase   `msgpack:"p"`
+	Memory  int64       `msgpack:"gm,omitempty"` // see Start.Memory
 }
 
 // Commit permits an attempt to commit its output.
@@ -115,18 +117,3 @@ type Seek struct{ Job job.ID }
 
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
 type Finalize struct{ Job job.ID }
-
-func (Start) action()    {}
-func (Kill) action()     {}
-func (Grant) action()    {}
-func (Commit) action()   {}
-func (Ask) action()      {}
-func (Locate) action()   {}
-func (Ends) action()     {}
-func (Forget) action()   {}
-func (Request) action()  {}
-func (Release) action()  {}
-func (Seek) action()     {}
-func (Finalize) action() {}
-func (Plan) action()     {}
-func (Clear) action()    {}

@@ -6,7 +6,8 @@ import (
 )
 
 // Input is an event that the engine handles: from a user, a worker, a driver or the clock.
-type Input interface{ input() }
+// It is one of the types of this file.
+type Input any
 
 // Submit asks to run a job.
 type Submit struct{ Work job.Work }
@@ -166,27 +167,3 @@ type Cleared struct{ Alloc job.AllocID }
 
 // Tick fires the timeouts that are due.
 type Tick struct{}
-
-func (Submit) input()       {}
-func (FromWorker) input()   {}
-func (Cancel) input()       {}
-func (Resume) input()       {}
-func (Add) input()          {}
-func (Close) input()        {}
-func (Finalized) input()    {}
-func (NodeUp) input()       {}
-func (NodeDown) input()     {}
-func (Progress) input()     {}
-func (PhaseEntered) input() {}
-func (GrantWanted) input()  {}
-func (CommitWanted) input() {}
-func (Asks) input()         {}
-func (AttemptEnded) input() {}
-func (FetchFailed) input()  {}
-func (AllocDown) input()    {}
-func (AllocUp) input()      {}
-func (AllocNote) input()    {}
-func (Planned) input()      {}
-func (Found) input()        {}
-func (Cleared) input()      {}
-func (Tick) input()         {}

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,11 +80,7 @@ func (s *site) scratch(a *alloc) string {
 	if dir := a.scratchNoted(); dir != "" {
 		return dir
 	}
-	root := s.Scratch
-	if a.req.Scratch != "" {
-		root = a.req.Scratch
-	}
-	return filepath.Join(root, a.scratchPrefix()+driver.Secret())
+	return filepath.Join(cmp.Or(a.req.Scratch, s.Scratch), a.scratchPrefix()+driver.Secret())
 }
 
 // prepare writes the files that the allocation's workers need. For an adopted allocation it writes them
@@ -92,10 +89,8 @@ func (s *site) prepare(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
-	if s.id != "" {
-		if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(s.id), 0o600); err != nil {
-			return folderError(a.dir, err)
-		}
+	if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(s.id), 0o600); err != nil {
+		return folderError(a.dir, err)
 	}
 	scratch := s.scratch(a)
 	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.StandIn,
@@ -111,10 +106,7 @@ func (s *site) prepare(a *alloc) error {
 	}
 	for rank := range a.req.Nodes {
 		c.Node, c.Bundle = a.id.Node(rank), a.file(rank, bundleEnd)
-		if err := s.Issue(c.Node, c.Bundle); err != nil {
-			return fmt.Errorf("make keys for %s: %w", c.Node, err)
-		}
-		if err := statedir.WriteJSON(a.file(rank, configEnd), c); err != nil {
+		if err := s.Equip(c, a.file(rank, configEnd)); err != nil {
 			return err
 		}
 	}
@@ -123,7 +115,7 @@ func (s *site) prepare(a *alloc) error {
 
 // writeScripts writes the allocation's scripts if they do not exist.
 func (s *site) writeScripts(a *alloc, scratch string) error {
-	if old, err := a.script(); err == nil && old != "" {
+	if a.script() != "" {
 		return nil
 	}
 	system := s.reached()
@@ -140,28 +132,29 @@ func (s *site) writeScript(a *alloc, text string) error {
 	if err := os.WriteFile(s.output(a), nil, 0o600); err != nil { // the batch system would create it readable for everybody
 		return folderError(a.dir, err)
 	}
-	if err := os.WriteFile(filepath.Join(a.dir, "batch-"+driver.Secret()+".sh"), []byte(text), 0o700); err != nil {
-		return folderError(a.dir, err)
-	}
-	return nil
+	return folderError(a.dir, os.WriteFile(filepath.Join(a.dir, "batch-"+driver.Secret()+".sh"), []byte(text), 0o700))
 }
 
 // output returns the path of the file to which the allocation's job writes its output.
 func (s *site) output(a *alloc) string { return filepath.Join(a.dir, s.words.Name+".log") }
 
+// folderError returns the error for an allocation's folder that cannot be written, nil for nil.
 func folderError(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return job.IOError(job.Fatal, dir, "cannot write the allocation's folder", err)
 }
 
 // script returns the path of the script that is submitted, by which the job can always be found; "" if there is none.
-func (a *alloc) script() (string, error) { return scriptIn(a.dir) }
+func (a *alloc) script() string { return scriptIn(a.dir) }
 
-func scriptIn(dir string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(globQuote(dir), "batch-*.sh"))
-	if err != nil || len(files) == 0 {
-		return "", err
+func scriptIn(dir string) string {
+	names, _ := fs.Glob(os.DirFS(dir), "batch-*.sh") // the pattern is right
+	if len(names) == 0 {
+		return ""
 	}
-	return files[0], nil
+	return filepath.Join(dir, names[0])
 }
 
 // Submitted returns the script with which the job of an allocation's folder was submitted, and when; "" and 0 if that is not known.
@@ -172,13 +165,7 @@ func Submitted(dir string) (script string, at job.Time) {
 	if noted, err := os.Stat(filepath.Join(dir, jobFile)); err == nil {
 		at = job.Time(noted.ModTime().UnixNano())
 	}
-	script, _ = scriptIn(dir)
-	return script, at
-}
-
-// globQuote quotes a path for filepath.Glob.
-func globQuote(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	return scriptIn(dir), at
 }
 
 // scratchError returns the error for a scratch folder that others created or may write to.
@@ -220,13 +207,10 @@ func Host(dir string, rank int) string {
 func (s *site) remove(a *alloc) error {
 	if scratch := a.scratchNoted(); scratch != "" {
 		if err := disk.RemoveTree(scratch); err != nil {
-			return fmt.Errorf("remove %s: %w", scratch, err)
+			return err
 		}
 	}
-	if err := disk.RemoveTree(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", a.dir, err)
-	}
-	return nil
+	return disk.RemoveTree(a.dir)
 }
 
 // backoff delays retries.

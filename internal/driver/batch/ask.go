@@ -19,6 +19,12 @@ func (t *Tools) Output(ctx context.Context, words ...string) (string, error) {
 	return out, err
 }
 
+// Groups returns the groups of the user, the first one first, as the system prints them; none if it does not.
+func (t *Tools) Groups(ctx context.Context) []string {
+	out, _ := t.Output(ctx, "id", "-Gn", UserName(t.User))
+	return strings.Fields(out)
+}
+
 // Lacks returns the error for the first of these commands that is not there, or nil.
 func (t *Tools) Lacks(names ...string) error {
 	for _, name := range names {
@@ -64,14 +70,14 @@ func Environ(env []string, drop func(name string) bool, add ...string) []string 
 // callers bounds the number of calls at the same time.
 const callers = 8
 
-// Each runs commands at the same time, as each one needs a round trip. It returns what they print, and the error of each.
-func (t *Tools) Each(ctx context.Context, calls ...[]string) (said []string, errs []error) {
-	said, errs = make([]string, len(calls)), make([]error, len(calls))
+// Each runs commands at the same time, as each one needs a round trip. Blanks separate their words. It returns what they print, and the error of each.
+func (t *Tools) Each(ctx context.Context, commands ...string) (said []string, errs []error) {
+	said, errs = make([]string, len(commands)), make([]error, len(commands))
 	var all errgroup.Group
 	all.SetLimit(callers)
-	for i, words := range calls {
+	for i, command := range commands {
 		all.Go(func() error {
-			said[i], errs[i] = t.Output(ctx, words...)
+			said[i], errs[i] = t.Output(ctx, strings.Fields(command)...)
 			return nil
 		})
 	}

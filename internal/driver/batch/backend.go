@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
@@ -54,10 +55,11 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	if err := system.Available(ctx); err != nil { // the other commands would fail much later
 		return driver.Observation{}, err
 	}
-	if of := system.Words().BatchSystem; r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
+	of := system.Words()
+	if r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
 		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, strings.TrimSuffix("leave it out, or use --"+of.Flag, ", or use --"))
 	}
-	if of := system.Words(); of.NoQOS && r.QOS != "" {
+	if of.NoQOS && r.QOS != "" {
 		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
 	}
 	all, notes := system.Defaults()
@@ -66,7 +68,7 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	for _, arg := range all.Args {
 		name, _, _ := strings.Cut(arg, "=")
 		if !slices.ContainsFunc(r.BatchArgs, func(given string) bool { return strings.HasPrefix(given, name) }) {
-			r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, arg), system.Words().Flag
+			r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, arg), of.Flag
 		}
 	}
 	snap, err := system.Snapshot(ctx, "")
@@ -82,7 +84,7 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 // in the state folder, which the nodes see. Map output is in the shared folder, so that it outlives the allocation that wrote it, unless
 // the request names another folder.
 func (p Backend) New(s driver.Setup) (driver.Driver, error) {
-	d := New(Options{Setup: s, System: p, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch")})
+	d := New(Options{Setup: s, System: p, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch"), Poll: 5 * time.Second, RetryFirst: time.Second, RetryMax: 5 * time.Minute})
 	if err := d.Sweep(slices.Concat(s.Known, s.Uncleared)); err != nil {
 		s.Log.Warn("the remains of ended allocations cannot be listed", "err", err)
 	}

@@ -54,7 +54,7 @@ func (s *site) submittedAs(ctx context.Context, a *alloc) (id string, err error)
 	}
 	system := s.reached()
 	id, _ = a.noted(system)
-	if script, _ := a.script(); id == "" && script != "" && (a.maybe || locked != nil) {
+	if script := a.script(); id == "" && script != "" && (a.maybe || locked != nil) {
 		id, err = system.Find(ctx, script)
 	}
 	if id == "" && err == nil {
@@ -69,7 +69,7 @@ func (s *site) cancelJob(ctx context.Context, a *alloc) error {
 	asked := s.asked(a)
 	s.mu.Unlock()
 	system := s.reached()
-	if script, _ := Submitted(a.dir); script != "" {
+	if a.script() != "" {
 		if jobs, err := system.Jobs(ctx, []Job{asked}); err == nil && jobs[asked.ID].Other {
 			return ErrGone
 		}

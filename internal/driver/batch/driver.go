@@ -32,7 +32,7 @@ var _ driver.Batch = (*Driver)(nil)
 
 // New returns a driver that has no allocation yet.
 func New(opts Options) *Driver {
-	return &Driver{opts: opts.withDefaults(), by: make(map[string]*site)}
+	return &Driver{opts: opts, by: make(map[string]*site)}
 }
 
 // environmentsIn returns the folder of the remembered environments, given the folder of the allocations.

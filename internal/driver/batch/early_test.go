@@ -37,11 +37,11 @@ func TestEarlyEnds(t *testing.T) {
 			}
 		}
 		e := s.ended(a, c.now)
-		if e.how != c.how || e.bad != c.bad {
-			t.Errorf("%s: %d and %q, want %d and %q", c.name, e.how, e.bad, c.how, c.bad)
+		if e.How != c.how || e.Bad != c.bad {
+			t.Errorf("%s: %d and %q, want %d and %q", c.name, e.How, e.Bad, c.how, c.bad)
 		}
-		if c.files == nil && c.bad != "" && !strings.Contains(e.reason, c.bad) {
-			t.Errorf("%s: the reason does not name the node: %s", c.name, e.reason)
+		if c.files == nil && c.bad != "" && !strings.Contains(e.Reason, c.bad) {
+			t.Errorf("%s: the reason does not name the node: %s", c.name, e.Reason)
 		}
 	}
 }

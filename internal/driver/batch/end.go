@@ -3,36 +3,25 @@ package batch
 import (
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
 )
 
-// end is the reason why an allocation ended.
-type end struct {
-	reason string
-	how    event.AllocEnd
-	bad    string // the node on which a worker could not start, if that is the reason and it is known
-}
-
 // explain returns the reasons why jobs ended or are ending, as far as they are known, by the job's id. It reads files, so it is called without the lock.
-func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
-	s.mu.Lock()
-	allocs := slices.Clone(s.allocs)
-	s.mu.Unlock()
-	why := map[string]end{}
-	for _, a := range allocs {
-		i := slices.IndexFunc(asked, func(j Job) bool { return j.ID == a.job && j.Explain })
-		if i < 0 {
+func (s *site) explain(polled []*alloc, asked []Job, jobs map[string]Status) map[string]step.AllocDown {
+	why := map[string]step.AllocDown{}
+	for i, a := range polled {
+		now := jobs[a.job]
+		if !asked[i].Explain {
 			continue
 		}
-		now := jobs[a.job]
 		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.reasonPending(now.Verdict, s.Now()) {
 			e := s.ended(a, now)
-			e.reason = s.named(a) + ": " + e.reason
+			e.Reason = s.named(a) + ": " + e.Reason
 			why[a.job] = e
 		}
 	}
@@ -53,41 +42,41 @@ func (a *alloc) reasonPending(v Verdict, now job.Time) bool {
 }
 
 // ended returns the reason why an allocation's job ended, as a message for users.
-func (s *site) ended(a *alloc, now Status) end {
+func (s *site) ended(a *alloc, now Status) step.AllocDown {
 	v := now.Verdict
 	switch {
 	case v.Reason != "" && v.Taken:
-		return end{reason: v.Reason, how: event.EndTaken}
+		return step.AllocDown{Reason: v.Reason, How: event.EndTaken}
 	case v.Reason != "":
-		return end{reason: v.Reason}
+		return step.AllocDown{Reason: v.Reason}
 	case v.Script:
 		return a.finished(now)
 	case a.ends > 0 && s.Wall() >= a.ends:
-		return end{reason: "its wall time has passed"}
+		return step.AllocDown{Reason: "its wall time has passed"}
 	default:
-		return end{reason: s.words.System + " does not know it any more"}
+		return step.AllocDown{Reason: s.words.System + " does not know it any more"}
 	}
 }
 
 // finished returns the reason why a job's script ended. If that was before any worker started, only the node of the script is known to be bad.
-func (a *alloc) finished(now Status) end {
+func (a *alloc) finished(now Status) step.AllocDown {
 	v := now.Verdict
 	if rank := a.first(FailedEnd); rank >= 0 {
-		return end{how: event.EndBroken, bad: Host(a.dir, rank),
-			reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd)))}
+		return step.AllocDown{How: event.EndBroken, Bad: Host(a.dir, rank),
+			Reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd)))}
 	}
 	switch {
 	case !a.began():
-		e, on := end{how: event.EndBroken}, ""
+		e, on := step.AllocDown{How: event.EndBroken}, ""
 		if len(now.Hosts) > 0 {
-			e.bad, on = now.Hosts[0], " on "+now.Hosts[0]
+			e.Bad, on = now.Hosts[0], " on "+now.Hosts[0]
 		}
-		e.reason = fmt.Sprintf("its script ended%s before any worker started (status %d): %s; check that the nodes see %s under this path", on, v.Exit, v.Output, a.dir)
+		e.Reason = fmt.Sprintf("its script ended%s before any worker started (status %d): %s; check that the nodes see %s under this path", on, v.Exit, v.Output, a.dir)
 		return e
 	case !v.Failed:
-		return end{reason: "its workers have ended"}
+		return step.AllocDown{Reason: "its workers have ended"}
 	default:
-		return end{reason: fmt.Sprintf("its script ended with status %d: %s", v.Exit, v.Output)}
+		return step.AllocDown{Reason: fmt.Sprintf("its script ended with status %d: %s", v.Exit, v.Output)}
 	}
 }
 

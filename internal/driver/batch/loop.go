@@ -18,13 +18,7 @@ func (s *site) loop(ctx context.Context) {
 		s.guardDue(ctx)
 		s.cancelDue(ctx)
 		s.pollDue(ctx)
-		timer := time.NewTimer(s.pause())
-		select {
-		case <-ctx.Done():
-		case <-s.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
+		s.pause(ctx)
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
 	defer cancel()
@@ -40,48 +34,20 @@ func (s *site) finish(ctx context.Context) {
 			return
 		}
 		s.pollDue(ctx)
-		timer := time.NewTimer(min(s.pause(), time.Second))
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		s.pause(ctx)
 	}
 }
 
-// pause returns the time until something is to be done.
-func (s *site) pause() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.Now()
-	guard := s.guardNext(now)
-	if len(s.allocs) == 0 {
-		return max(guard.Sub(now), time.Millisecond)
+// look is the time between two looks at whether anything is due. A look asks the batch system nothing.
+const look = 250 * time.Millisecond
+
+// pause waits until the loop looks again, or is nudged.
+func (s *site) pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-s.wake:
+	case <-time.After(min(s.Poll, look)):
 	}
-	next := max(s.nextPoll, 1) // 0 means that nothing is to be done
-	if !slices.ContainsFunc(s.allocs, func(a *alloc) bool { return a.job != "" }) {
-		next = 0
-	}
-	for _, a := range s.allocs {
-		at := job.Time(0)
-		switch {
-		case a.released && !s.mayCancel(a, now):
-			at = now.Add(s.Poll)
-		case a.released:
-			at = a.cancel.next
-		case a.job == "":
-			at = max(a.submit.next, s.submit.next)
-		default:
-			continue
-		}
-		if at = max(at, 1); next == 0 || at < next {
-			next = at
-		}
-	}
-	if next == 0 || guard < next {
-		next = guard
-	}
-	return max(next.Sub(now), time.Millisecond)
 }
 
 // due returns the first allocation for which want returns true, or nil.

@@ -24,7 +24,7 @@ func TestReporterBlocks(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.update([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: Running}}, nil)
+		d.update(d.allocs, map[string]Status{"17": {Phase: Running}}, nil)
 	}()
 	<-reporting
 	d.release("a1")
@@ -74,7 +74,7 @@ func TestRunning(t *testing.T) {
 		}
 		odd := a.odd
 		notes = nil
-		d.update([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: c.phase, Why: "suspended", End: c.ends}}, nil)
+		d.update(d.allocs, map[string]Status{"17": {Phase: c.phase, Why: "suspended", End: c.ends}}, nil)
 		want := []step.Input{}
 		if c.note.Alloc = "a1"; c.note.Note != "" || odd && c.phase == Running {
 			want = append(want, c.note)
@@ -92,7 +92,7 @@ func TestRecheck(t *testing.T) {
 	d.allocs = []*alloc{{id: "a1", job: "17", req: job.AllocRequest{Nodes: 1}, runs: true}}
 	ends := at.Add(24 * time.Hour)
 	poll := func() time.Duration {
-		d.update([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: Running, End: ends, Hosts: []string{"n1"}}}, nil)
+		d.update(d.allocs, map[string]Status{"17": {Phase: Running, End: ends, Hosts: []string{"n1"}}}, nil)
 		return d.nextPoll.Sub(at)
 	}
 	if got := poll(); got != slowest*5*time.Second {

@@ -1,8 +1,8 @@
 package batch
 
 import (
+	"berth/internal/core/job"
 	"fmt"
-	"strings"
 )
 
 // Names of files in an allocation's folder, beside the files of its ranks and the output of its job.
@@ -91,8 +91,5 @@ while [ -z "$ending" ]; do
 done
 rmdir %s 2>/dev/null # on a local disk of this node the folder is empty now
 exit 0
-`, variables, Quote(dir), logEnd, EndedEnd, FailedEnd, hostEnd, ownerEnd, Quote(exe), configEnd, EndedEnd, ownerEnd, goodRun, maxFailures, FailedEnd, Quote(scratch))
+`, variables, job.Quote(dir), logEnd, EndedEnd, FailedEnd, hostEnd, ownerEnd, job.Quote(exe), configEnd, EndedEnd, ownerEnd, goodRun, maxFailures, FailedEnd, job.Quote(scratch))
 }
-
-// Quote quotes a word for a POSIX shell.
-func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

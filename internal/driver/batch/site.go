@@ -1,10 +1,7 @@
 package batch
 
 import (
-	"cmp"
 	"context"
-	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -12,13 +9,6 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/driver"
-)
-
-// Defaults of Options.
-const (
-	defaultPoll       = 5 * time.Second
-	defaultRetryFirst = time.Second
-	defaultRetryMax   = 5 * time.Minute
 )
 
 // closePatience is how long Close waits until the batch system has accepted all cancellations.
@@ -32,26 +22,9 @@ type Options struct {
 	Dir     string // folder with one folder for each allocation, on a file system that the nodes share
 	Scratch string // root of the folders for intermediate data if the request names none; private to the user
 
-	Poll       time.Duration // between two polls of the jobs while a change is expected soon; 0: 5 s
-	RetryFirst time.Duration // between a failed submission and the next one; it doubles with each failure; 0: 1 s
-	RetryMax   time.Duration // the longest time between two submissions; 0: 5 min
-}
-
-// withDefaults returns the options with defaults for the fields that are not set.
-func (o Options) withDefaults() Options {
-	if o.Env == nil {
-		o.Env = os.Environ()
-	}
-	o.Poll = cmp.Or(o.Poll, defaultPoll)
-	o.RetryFirst = cmp.Or(o.RetryFirst, defaultRetryFirst)
-	o.RetryMax = cmp.Or(o.RetryMax, defaultRetryMax)
-	if o.Wall == nil {
-		o.Wall = o.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return o
+	Poll       time.Duration // between two polls of the jobs while a change is expected soon
+	RetryFirst time.Duration // between a failed submission and the next one; it doubles with each failure
+	RetryMax   time.Duration // the longest time between two submissions
 }
 
 // site runs workers on the nodes of one cluster.

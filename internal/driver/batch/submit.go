@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/step"
@@ -18,7 +19,7 @@ func (s *site) newEnvironment() string {
 }
 
 // soonAfter is the time between a submission and the first poll of its job. A job that finds free nodes starts at once.
-const soonAfter = defaultRetryFirst
+const soonAfter = time.Second
 
 // submitDue submits all jobs that are due.
 func (s *site) submitDue(ctx context.Context) {
@@ -122,9 +123,9 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 	if id, _ := a.noted(system); id != "" {
 		return id, nil
 	}
-	script, err := a.script()
-	if err != nil || script == "" {
-		return "", folderError(a.dir, errors.Join(errors.New("its script is missing"), err))
+	script := a.script()
+	if script == "" {
+		return "", folderError(a.dir, errors.New("its script is missing"))
 	}
 	if a.maybe {
 		id, err := system.Find(ctx, script)

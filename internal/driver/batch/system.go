@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -96,6 +98,9 @@ type Wait struct {
 	Delay time.Duration // the shortest wait from now
 }
 
+// Begin returns the earliest start of a job that is submitted now, in UTC, as POSIX has it for qsub -a.
+func (w Wait) Begin(now time.Time) string { return now.Add(w.Delay).UTC().Format("200601021504.05") }
+
 // Job is a job whose state is asked for.
 type Job struct {
 	ID      string
@@ -118,6 +123,17 @@ const (
 	Over
 	Odd // none of these (suspended, for example): Status.Why is the state's name
 )
+
+// HoldsNodes reports whether a job in this phase occupies its nodes.
+func (p Phase) HoldsNodes() bool { return p > Waiting && p != Over }
+
+// States are a batch system's names of the states in each phase, with blanks around each name.
+type States [Odd + 1]string
+
+// Phase returns the phase of a job in this state. It is Gone for a state without a name, or of which nothing is known.
+func (s States) Phase(state string) Phase {
+	return Phase(max(0, slices.IndexFunc(s[:], func(names string) bool { return strings.Contains(names, " "+state+" ") })))
+}
 
 // Status is the state of a batch job.
 type Status struct {

@@ -1,7 +1,9 @@
 package batch
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"os"
 	"time"
 
@@ -30,5 +32,9 @@ func (nobody) Submit(context.Context, Submission, *os.File) (string, error) {
 // aSite returns a site of nobody.
 func aSite(o Options) *site {
 	o.System = func([]string) System { return nobody{} }
-	return newSite(o.withDefaults(), "", nil)
+	o.Log, o.Poll, o.RetryFirst, o.RetryMax = slog.New(slog.DiscardHandler), cmp.Or(o.Poll, 5*time.Second), time.Second, 5*time.Minute
+	if o.Wall == nil {
+		o.Wall = o.Now
+	}
+	return newSite(o, "", nil)
 }

@@ -146,12 +146,20 @@ func (t *Tools) Submit(ctx context.Context, c Call) (id string, err error) {
 	return "", job.TransientError(c.Name, "it printed no job id: "+strings.TrimSpace(said), t.Away)
 }
 
-// A Kind is a kind of failures, with texts that messages of it contain.
+// A Kind is a kind of failures, with texts that messages of it contain. Bars separate them.
 type Kind struct {
-	Err      error    // ErrGone, ErrLater, or Tools.Away; nil: it is the user's error
-	Of       []string // the commands of which it may be; nil: of all
-	Contains []string
+	Err      error  // ErrGone, ErrLater, or Tools.Away; nil: it is the user's error
+	Of       string // the commands of which it may be; "": of all
+	Contains string
 	Do       string // what the user can do; "": nothing is known
+}
+
+// NoConnection are texts of the system about connections.
+const NoConnection = "Connection refused|Connection reset|Connection timed out|No route to host|Network is unreachable|Broken pipe"
+
+// containsAny reports whether what was said contains one of the texts.
+func containsAny(said, texts string) bool {
+	return slices.ContainsFunc(strings.Split(texts, "|"), func(text string) bool { return strings.Contains(said, text) })
 }
 
 // Failure makes an error from a command's message, with what it means in the batch system's own words. It is of the first kind that matches,
@@ -159,7 +167,7 @@ type Kind struct {
 func Failure(kinds []Kind, name, said, what string) *job.Error {
 	for _, k := range kinds {
 		switch {
-		case k.Of != nil && !slices.Contains(k.Of, name), !slices.ContainsFunc(k.Contains, func(text string) bool { return strings.Contains(said, text) }):
+		case k.Of != "" && !slices.Contains(strings.Split(k.Of, "|"), name), !containsAny(said, k.Contains):
 		case k.Err == nil:
 			return job.ConfigError(name, what, k.Do)
 		case errors.Is(k.Err, ErrGone):
@@ -171,13 +179,13 @@ func Failure(kinds []Kind, name, said, what string) *job.Error {
 	return job.ConfigError(name, what, "")
 }
 
-// OneLine returns a command's messages in one line, without the prefixes. A prefix is removed once from each line, in this order. rest returns
-// what is left of a line, "" if it says nothing.
-func OneLine(said string, prefixes []string, rest func(line string) string) string {
+// OneLine returns a command's messages in one line, without the prefixes, which bars separate. A prefix is removed once from each line, in this
+// order. rest returns what is left of a line, "" if it says nothing.
+func OneLine(said, prefixes string, rest func(line string) string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
-		for _, prefix := range prefixes {
+		for prefix := range strings.SplitSeq(prefixes, "|") {
 			line = strings.TrimPrefix(line, prefix)
 		}
 		if line = rest(line); line != "" {

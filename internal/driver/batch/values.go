@@ -20,21 +20,21 @@ func Rounded(d, unit time.Duration) time.Duration {
 	return time.Duration(Ceil(int64(d), int64(unit))) * unit
 }
 
-// Span reads a length of time: [D-]HH:MM:SS, MM:SS or seconds, which may have a fraction. ok is false if it is none.
-func Span(text string) (d time.Duration, ok bool) {
+// Span reads a length of time: [D-]HH:MM:SS, MM:SS or seconds, which may have a fraction; 0 if it is none, as "UNLIMITED".
+func Span(text string) time.Duration {
 	total := 0.0
 	days, clock, hasDays := strings.Cut(text, "-")
 	if !hasDays {
 		days, clock = "0", text
 	}
 	parts := strings.Split(clock, ":")
-	if len(parts) > 3 || hasDays && len(parts) < 3 || text == "" {
-		return 0, false
+	if len(parts) > 3 || hasDays && len(parts) < 3 {
+		return 0
 	}
 	for i, part := range append([]string{days}, parts...) {
 		n, err := strconv.ParseFloat("0"+part, 64) // "::30" is 30 s
-		if err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
-			return 0, false
+		if err != nil || !(n >= 0 && n <= math.MaxFloat64) {
+			return 0
 		}
 		unit := 60.0
 		if i == 1 && len(parts) == 3 {
@@ -43,10 +43,44 @@ func Span(text string) (d time.Duration, ok bool) {
 		total = total*unit + n
 	}
 	if total > float64(math.MaxInt64/int64(time.Second)) {
-		return 0, false
+		return 0
 	}
-	return time.Duration(total * float64(time.Second)), true
+	return time.Duration(total * float64(time.Second))
 }
+
+// Number reads a number that is not negative, as "2", "0.500000" or "1.50K", where K is 1024 and M its square; 0 if there is none.
+func Number(text string) float64 {
+	scale := 1.0
+	if number, ok := strings.CutSuffix(text, "K"); ok {
+		text, scale = number, 1<<10
+	} else if number, ok := strings.CutSuffix(text, "M"); ok {
+		text, scale = number, 1<<20
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n <= math.MaxInt32) {
+		return 0
+	}
+	return n * scale
+}
+
+// Count reads a number without its fraction. Of a range such as "2-4" the lower end counts.
+func Count(text string) int {
+	from, _, _ := strings.Cut(text, "-")
+	return int(Number(from))
+}
+
+// Time reads a time in UTC in one of these layouts; 0 if it is none.
+func Time(text string, layouts ...string) job.Time {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil && t.Year() > 1970 && t.Year() < 2200 {
+			return job.Time(t.UnixNano())
+		}
+	}
+	return 0
+}
+
+// Units returns how many units n is, rounded up, as a text.
+func Units(n, unit int64) string { return strconv.FormatInt(Ceil(n, unit), 10) }
 
 // Tasks returns the number of tasks in the list of an array such as "1-10:2,12".
 func Tasks(list string) int {

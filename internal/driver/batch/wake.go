@@ -118,27 +118,6 @@ func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, 
 // changed reports whether the wake-up job waits for other jobs than live.
 func (g *guard) changed(live []string) bool { return !g.known || !slices.Equal(live, g.depends) }
 
-// guardNext returns when the wake-up job is to be checked next. The lock is held.
-func (s *site) guardNext(now job.Time) job.Time {
-	g := &s.guard
-	never := now.Add(time.Hour) // nudge ends the pause before
-	if !g.asked {
-		return never
-	}
-	need, live, ok := s.guardWants(now)
-	switch {
-	case !ok:
-		return max(g.try.next, now.Add(s.RetryFirst))
-	case need == nil && g.loaded && len(g.jobs) == 0 && now < g.yield:
-		return g.yield
-	case need == nil && g.loaded && len(g.jobs) == 0:
-		return never
-	case need != nil && g.loaded && !g.changed(live):
-		return max(g.next, g.try.next)
-	}
-	return max(g.try.next, now)
-}
-
 // guardDue submits, updates and cancels wake-up jobs if that is due.
 func (s *site) guardDue(ctx context.Context) {
 	g, now := &s.guard, s.Now()

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // that a cluster whose commands are missing reports it.
 func TestClustersKeepAwake(t *testing.T) {
 	dir := t.TempDir()
-	c := New(Options{Setup: driver.Setup{Now: now, Wake: true, StandIn: &wire.StandIn{Log: filepath.Join(dir, "log")}}, System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Poll: time.Millisecond, RetryFirst: time.Millisecond})
+	c := New(Options{Setup: driver.Setup{Now: now, Wall: now, Log: slog.New(slog.DiscardHandler), Wake: true, StandIn: &wire.StandIn{Log: filepath.Join(dir, "log")}}, System: func([]string) System { return nobody{} }, Dir: filepath.Join(dir, "slurm"), Poll: time.Millisecond, RetryFirst: time.Millisecond, RetryMax: time.Minute})
 	reqs := []job.AllocRequest{{Nodes: 1, Batch: job.Batch{Cluster: "x"}}, {Nodes: 2, Batch: job.Batch{Cluster: "y"}}, {Nodes: 3, Batch: job.Batch{Cluster: "x"}}}
 	c.KeepAwake(reqs)
 	for _, req := range reqs {

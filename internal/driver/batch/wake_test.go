@@ -67,7 +67,7 @@ func TestWakeRequest(t *testing.T) {
 // TestWakeText checks that the script sets the quoted environment and ends by replacing itself by the coordinator.
 func TestWakeText(t *testing.T) {
 	got := wakeText("/opt/b erth", &wire.StandIn{Env: []string{"A=it's", "B="}, Log: "/log"})
-	for _, want := range []string{"export A='it'\\''s'\n", "export B=''\n", "exec '/opt/b erth' server run --as-stand-in --wait >>'/log' 2>&1\n"} {
+	for _, want := range []string{"export A='it'\\''s'\n", "export B=''\n", "exec '/opt/b erth' server run --as-stand-in --wait >>/log 2>&1\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}

@@ -25,7 +25,7 @@ func (s *site) loadWakes() []*alloc {
 	for _, f := range folders {
 		a := s.wakeJob(job.AllocID(f.Name()))
 		a.job, a.maybe = a.noted(s.reached())
-		if script, _ := a.script(); script == "" && a.job == "" { // it was not submitted
+		if a.script() == "" && a.job == "" { // it was not submitted
 			_ = os.RemoveAll(a.dir)
 			continue
 		}

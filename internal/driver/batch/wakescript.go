@@ -38,8 +38,8 @@ func wakeText(exe string, s *wire.StandIn) string {
 	b.WriteString("#!/bin/sh\n# Waits until no coordinator of berth is left, and then continues your jobs.\n")
 	for _, kv := range s.Env {
 		name, value, _ := strings.Cut(kv, "=")
-		fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))
+		fmt.Fprintf(&b, "export %s=%s\n", name, job.Quote(value))
 	}
-	fmt.Fprintf(&b, "cd /\nexec %s %s >>%s 2>&1\n", Quote(exe), strings.Join(wire.WakeArgs, " "), Quote(s.Log))
+	fmt.Fprintf(&b, "cd /\nexec %s %s >>%s 2>&1\n", job.Quote(exe), strings.Join(wire.WakeArgs, " "), job.Quote(s.Log))
 	return b.String()
 }

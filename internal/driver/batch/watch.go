@@ -16,10 +16,11 @@ const slowest = 6
 // pollDue polls all jobs if a poll is due.
 func (s *site) pollDue(ctx context.Context) {
 	s.mu.Lock()
-	asked := make([]Job, 0, len(s.allocs))
+	var polled []*alloc
+	var asked []Job
 	for _, a := range s.allocs {
 		if a.job != "" {
-			asked = append(asked, s.asked(a))
+			polled, asked = append(polled, a), append(asked, s.asked(a))
 		}
 	}
 	due := s.Now() >= s.nextPoll
@@ -35,7 +36,7 @@ func (s *site) pollDue(ctx context.Context) {
 		s.unanswered(err)
 		return
 	}
-	s.update(asked, jobs, s.explain(asked, jobs))
+	s.update(polled, jobs, s.explain(polled, asked, jobs))
 }
 
 // asked returns the allocation's job as the batch system is asked for it. The lock is held, except for wake-up jobs, which are of the loop alone.
@@ -60,7 +61,7 @@ func (s *site) unanswered(err error) {
 }
 
 // update records the states of the polled jobs. why has the reasons of those that ended.
-func (s *site) update(asked []Job, jobs map[string]Status, why map[string]end) {
+func (s *site) update(polled []*alloc, jobs map[string]Status, why map[string]step.AllocDown) {
 	s.mu.Lock()
 	defer s.unlock()
 	now := s.Now()
@@ -70,13 +71,10 @@ func (s *site) update(asked []Job, jobs map[string]Status, why map[string]end) {
 		s.submit.next = 0
 	}
 	s.poll.reset()
-	for _, a := range slices.Clone(s.allocs) {
-		if !slices.ContainsFunc(asked, func(j Job) bool { return j.ID == a.job }) {
-			continue
-		}
+	for _, a := range polled {
 		now := jobs[a.job]
 		if e, ended := why[a.job]; ended {
-			s.reportDown(a, step.AllocDown{Reason: e.reason, How: e.how, Bad: e.bad})
+			s.reportDown(a, e)
 		}
 		if now.Phase == Gone || now.Phase == Over {
 			s.forget(a)

@@ -9,41 +9,49 @@ import (
 
 // instance is the provider's description of a machine.
 type instance struct {
-	ID      string
-	State   string // pending, running, shutting-down, terminated, stopping, stopped
-	Reason  string // of the state, or ""
-	Address string // at which it can be reached, or "" if it has none yet
-	Type    string
-	Since   job.Time
-	Index   int // in the order that rented it
-	Tags    map[string]string
+	ID       string    `xml:"instanceId"`
+	State    string    `xml:"instanceState>name"`  // pending, running, shutting-down, terminated, stopping, stopped
+	Reason   string    `xml:"stateReason>message"` // of the state, or ""
+	Public   string    `xml:"ipAddress"`
+	Private  string    `xml:"privateIpAddress"`
+	Type     string    `xml:"instanceType"`
+	Launched time.Time `xml:"launchTime"`
+	Index    int       `xml:"amiLaunchIndex"` // in the order that rented it
+	Tags     []tag     `xml:"tagSet>item"`
+}
+
+// tag is a tag of a machine.
+type tag struct {
+	Key   string `xml:"key"`
+	Value string `xml:"value"`
 }
 
 // lives reports whether the machine may still cost money.
 func (i instance) lives() bool { return i.State == "pending" || i.State == "running" }
 
+// address returns where the machine can be reached, or "" if that is nowhere yet.
+func (i instance) address() string { return cmp.Or(i.Public, i.Private) }
+
+func (i instance) since() job.Time { return job.Time(i.Launched.UnixNano()) }
+
+// tag returns the value of a tag, or "".
+func (i instance) tag(key string) string {
+	for _, t := range i.Tags {
+		if t.Key == key {
+			return t.Value
+		}
+	}
+	return ""
+}
+
 // The answers of the API, with the elements that berth reads.
 type (
 	pageAnswer struct {
-		Instances []machineAnswer `xml:"reservationSet>item>instancesSet>item"`
-		Next      string          `xml:"nextToken"`
+		Instances []instance `xml:"reservationSet>item>instancesSet>item"`
+		Next      string     `xml:"nextToken"`
 	}
 	rentAnswer struct {
-		Instances []machineAnswer `xml:"instancesSet>item"`
-	}
-	machineAnswer struct {
-		ID      string    `xml:"instanceId"`
-		State   string    `xml:"instanceState>name"`
-		Reason  string    `xml:"stateReason>message"`
-		Public  string    `xml:"ipAddress"`
-		Private string    `xml:"privateIpAddress"`
-		Type    string    `xml:"instanceType"`
-		Since   time.Time `xml:"launchTime"`
-		Index   int       `xml:"amiLaunchIndex"`
-		Tags    []struct {
-			Key   string `xml:"key"`
-			Value string `xml:"value"`
-		} `xml:"tagSet>item"`
+		Instances []instance `xml:"instancesSet>item"`
 	}
 	typesAnswer struct {
 		Types []struct {
@@ -60,12 +68,3 @@ type (
 		Prices []string `xml:"spotPriceHistorySet>item>spotPrice"`
 	}
 )
-
-func (d machineAnswer) instance() instance {
-	i := instance{ID: d.ID, State: d.State, Reason: d.Reason, Address: cmp.Or(d.Public, d.Private), Type: d.Type,
-		Since: job.Time(d.Since.UnixNano()), Index: d.Index, Tags: map[string]string{}}
-	for _, t := range d.Tags {
-		i.Tags[t.Key] = t.Value
-	}
-	return i
-}

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,8 +28,6 @@ const (
 // Backend is the backend of rented machines.
 type Backend struct{}
 
-var _ driver.Backend = Backend{}
-
 // Name returns "ec2".
 func (Backend) Name() string { return Name }
 
@@ -41,9 +40,7 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	if len(rent.Machines) == 0 {
 		return driver.Observation{}, job.ConfigError("--on "+Name, "no machines to rent are named", "name them with --machines m1.m=3 --catalogue types.toml, or have them chosen: berth plan bag --front --run")
 	}
-	if command := job.Getenv(env, ssh.CommandVar); command != "" || r.Remote.Command == "" {
-		r.Remote.Command = command
-	}
+	r.Remote.Command = cmp.Or(job.Getenv(env, ssh.CommandVar), r.Remote.Command)
 	if err := fill(rent); err != nil {
 		return driver.Observation{}, err
 	}
@@ -63,7 +60,7 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 
 // fill completes the request with the catalogue, or with defaults for the named types.
 func fill(rent *job.Rent) error {
-	known := []job.Rented{}
+	var known []job.Rented
 	if rent.Catalogue != "" {
 		data, err := os.ReadFile(rent.Catalogue)
 		if err != nil {
@@ -75,19 +72,19 @@ func fill(rent *job.Rent) error {
 		}
 		known, rent.Region, rent.Patience, rent.Catalogue = c.Rented, c.Region, c.Patience, ""
 	}
-	names := []string{}
-	for _, k := range known {
-		names = append(names, k.Name)
-	}
 	for i := range rent.Machines {
 		m := &rent.Machines[i]
-		switch at := slices.Index(names, m.Name); {
+		switch at := slices.IndexFunc(known, func(k job.Rented) bool { return k.Name == m.Name }); {
 		case at >= 0:
 			n := m.Count
 			*m = known[at]
 			m.Count = n
 		case m.Instance != "": // an earlier call completed it
 		case len(known) > 0:
+			var names []string
+			for _, k := range known {
+				names = append(names, k.Name)
+			}
 			return job.ArgumentError("--machines", fmt.Sprintf("the catalogue has no type %q", m.Name), "known: "+strings.Join(names, ", "))
 		default:
 			m.Instance, m.Unit, m.Minimum = strings.TrimSuffix(m.Name, job.SpotEnd), 1, 60
@@ -96,10 +93,7 @@ func fill(rent *job.Rent) error {
 			m.More = max(0, m.Limit-m.Count)
 		}
 		if m.Image == "" {
-			m.Image = defaultImage
-			if m.User == "" {
-				m.User = defaultUser
-			}
+			m.Image, m.User = defaultImage, cmp.Or(m.User, defaultUser)
 		}
 	}
 	return nil
@@ -120,12 +114,7 @@ func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 	for i := range rent.Machines {
 		m := &rent.Machines[i]
 		said := has[m.Instance]
-		if m.Has.CPUs == 0 {
-			m.Has.CPUs = said.CPUs
-		}
-		if m.Has.Mem == 0 {
-			m.Has.Mem = said.Mem
-		}
+		m.Has.CPUs, m.Has.Mem = cmp.Or(m.Has.CPUs, said.CPUs), cmp.Or(m.Has.Mem, said.Mem)
 		if m.Has.GPUs == 0 {
 			m.Has.GPUs, m.Has.GPUType = said.GPUs, said.GPUType
 		}

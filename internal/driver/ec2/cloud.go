@@ -45,33 +45,28 @@ type cloud struct {
 // connect returns a client for a region. Keys, profile and endpoint are in the environment, as for the provider's command line. An empty region is
 // the one that the environment names.
 func connect(ctx context.Context, env []string, region string) (cloud, error) {
-	options := []func(*config.LoadOptions) error{config.WithRetryer(func() aws.Retryer {
-		return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
-			o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) { s.MaxAttempts = 6 })
-		})
-	})}
-	id, profile := job.Getenv(env, "AWS_ACCESS_KEY_ID"), job.Getenv(env, "AWS_PROFILE")
-	if id != "" {
-		profile = ""
-	}
-	for _, o := range []struct {
-		value  string
-		option func(string) config.LoadOptionsFunc
-	}{
-		{cmp.Or(region, job.Getenv(env, "AWS_REGION"), job.Getenv(env, "AWS_DEFAULT_REGION")), config.WithRegion},
-		{id, func(id string) config.LoadOptionsFunc {
-			return config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, job.Getenv(env, "AWS_SECRET_ACCESS_KEY"), job.Getenv(env, "AWS_SESSION_TOKEN")))
-		}},
-		{profile, config.WithSharedConfigProfile},
-		{job.Getenv(env, "AWS_CONFIG_FILE"), func(file string) config.LoadOptionsFunc { return config.WithSharedConfigFiles([]string{file}) }},
-		{job.Getenv(env, "AWS_SHARED_CREDENTIALS_FILE"), func(file string) config.LoadOptionsFunc { return config.WithSharedCredentialsFiles([]string{file}) }},
-		{cmp.Or(job.Getenv(env, "AWS_ENDPOINT_URL_EC2"), job.Getenv(env, "AWS_ENDPOINT_URL")), config.WithBaseEndpoint},
-	} {
-		if o.value != "" {
-			options = append(options, o.option(o.value))
+	get := func(name string) string { return job.Getenv(env, name) }
+	c, err := config.LoadDefaultConfig(ctx, func(o *config.LoadOptions) error {
+		o.Retryer = func() aws.Retryer {
+			return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
+				o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) { s.MaxAttempts = 6 })
+			})
 		}
-	}
-	c, err := config.LoadDefaultConfig(ctx, options...)
+		o.Region = cmp.Or(region, get("AWS_REGION"), get("AWS_DEFAULT_REGION"))
+		o.BaseEndpoint = cmp.Or(get("AWS_ENDPOINT_URL_EC2"), get("AWS_ENDPOINT_URL"))
+		if id := get("AWS_ACCESS_KEY_ID"); id != "" {
+			o.Credentials = credentials.NewStaticCredentialsProvider(id, get("AWS_SECRET_ACCESS_KEY"), get("AWS_SESSION_TOKEN"))
+		} else {
+			o.SharedConfigProfile = get("AWS_PROFILE")
+		}
+		if file := get("AWS_CONFIG_FILE"); file != "" {
+			o.SharedConfigFiles = []string{file}
+		}
+		if file := get("AWS_SHARED_CREDENTIALS_FILE"); file != "" {
+			o.SharedCredentialsFiles = []string{file}
+		}
+		return nil
+	})
 	if err != nil {
 		return cloud{}, classed("read the configuration", err)
 	}
@@ -85,31 +80,30 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 	return cloud{api: api, region: c.Region}, nil
 }
 
-// find returns the machines with these tags. An empty value matches any value.
-func (c cloud) find(ctx context.Context, tags map[string]string) ([]instance, error) {
+// call calls an action, which may take callTime. doing is what the call is to do, for errors.
+func (c cloud) call(ctx context.Context, doing, action string, form url.Values, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	return classed(doing, c.api.Call(ctx, action, form, answer))
+}
+
+// find returns the machines with these tags. An empty value matches any value.
+func (c cloud) find(ctx context.Context, tags map[string]string) (all []instance, err error) {
 	form := url.Values{"MaxResults": {"1000"}}
 	for i, key := range slices.Sorted(maps.Keys(tags)) {
-		filter := fmt.Sprintf("Filter.%d.", i+1)
-		if value := tags[key]; value == "" {
-			form.Set(filter+"Name", "tag-key")
-			form.Set(filter+"Value.1", key)
-		} else {
-			form.Set(filter+"Name", "tag:"+key)
-			form.Set(filter+"Value.1", value)
+		filter, name, value := fmt.Sprintf("Filter.%d.", i+1), "tag:"+key, tags[key]
+		if value == "" {
+			name, value = "tag-key", key
 		}
+		form.Set(filter+"Name", name)
+		form.Set(filter+"Value.1", value)
 	}
-	var all []instance
 	for {
 		var page pageAnswer
-		if err := c.api.Call(ctx, "DescribeInstances", form, &page); err != nil {
-			return nil, classed("list rented machines", err)
+		if err := c.call(ctx, "list rented machines", "DescribeInstances", form, &page); err != nil {
+			return nil, err
 		}
-		for _, i := range page.Instances {
-			all = append(all, i.instance())
-		}
-		if page.Next == "" {
+		if all = append(all, page.Instances...); page.Next == "" {
 			return all, nil
 		}
 		form.Set("NextToken", page.Next)
@@ -119,8 +113,6 @@ func (c cloud) find(ctx context.Context, tags map[string]string) ([]instance, er
 // rent rents as many machines as the order says, or fewer but at least one if the order accepts that. Because of the order's token,
 // repeating a call rents nothing more.
 func (c cloud) rent(ctx context.Context, o order, m job.Rented, tags map[string]string, userData string) ([]instance, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
 	most := len(o.Ranks)
 	least := most
 	if o.Few {
@@ -146,17 +138,11 @@ func (c cloud) rent(ctx context.Context, o order, m job.Rented, tags map[string]
 	for i, what := range tagged {
 		specification := fmt.Sprintf("TagSpecification.%d.", i+1)
 		form.Set(specification+"ResourceType", what)
-		tag(form, specification, tags)
+		addTags(form, specification, tags)
 	}
 	var out rentAnswer
-	if err := c.api.Call(ctx, "RunInstances", form, &out); err != nil {
-		return nil, classed("rent "+m.Name, err)
-	}
-	var all []instance
-	for _, i := range out.Instances {
-		all = append(all, i.instance())
-	}
-	return all, nil
+	err := c.call(ctx, "rent "+m.Name, "RunInstances", form, &out)
+	return out.Instances, err
 }
 
 // list adds a list of values to a form.
@@ -166,8 +152,8 @@ func list(form url.Values, name string, values []string) {
 	}
 }
 
-// tag adds tags to a form; before is what their names begin with.
-func tag(form url.Values, before string, tags map[string]string) {
+// addTags adds tags to a form; before is what their names begin with.
+func addTags(form url.Values, before string, tags map[string]string) {
 	for i, key := range slices.Sorted(maps.Keys(tags)) {
 		one := fmt.Sprintf("%sTag.%d.", before, i+1)
 		form.Set(one+"Key", key)
@@ -177,32 +163,29 @@ func tag(form url.Values, before string, tags map[string]string) {
 
 // end ends machines. Machines that have ended already are no error.
 func (c cloud) end(ctx context.Context, ids []string) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
 	form := url.Values{}
 	list(form, "InstanceId", ids)
-	err := c.api.Call(ctx, "TerminateInstances", form, &struct{}{})
-	if code(err) == "InvalidInstanceID.NotFound" && len(ids) > 1 { // one of them is unknown, and the call has ended none
+	err := c.call(ctx, "end rented machines", "TerminateInstances", form, &struct{}{})
+	if code(err) != "InvalidInstanceID.NotFound" {
+		return err
+	}
+	if len(ids) > 1 { // one of them is unknown, and the call has ended none
 		for _, id := range ids {
 			if err := c.end(ctx, []string{id}); err != nil {
 				return err
 			}
 		}
-		return nil
 	}
-	if code(err) == "InvalidInstanceID.NotFound" {
-		return nil
-	}
-	return classed("end rented machines", err)
+	return nil
 }
 
 // stop ends machines that are not to be replaced.
 func (c cloud) stop(ctx context.Context, ids []string) error {
 	form := url.Values{}
 	list(form, "ResourceId", ids)
-	tag(form, "", map[string]string{tagStopped: "yes"})
-	if err := c.api.Call(ctx, "CreateTags", form, &struct{}{}); err != nil {
-		return classed("mark machines as stopped", err)
+	addTags(form, "", map[string]string{tagStopped: "yes"})
+	if err := c.call(ctx, "mark machines as stopped", "CreateTags", form, &struct{}{}); err != nil {
+		return err
 	}
 	return c.end(ctx, ids)
 }
@@ -212,8 +195,8 @@ func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resour
 	form := url.Values{}
 	list(form, "InstanceType", names)
 	var out typesAnswer
-	if err := c.api.Call(ctx, "DescribeInstanceTypes", form, &out); err != nil {
-		return nil, classed("describe the types "+strings.Join(names, ", "), err)
+	if err := c.call(ctx, "describe the types "+strings.Join(names, ", "), "DescribeInstanceTypes", form, &out); err != nil {
+		return nil, err
 	}
 	has := map[string]job.Resources{}
 	for _, t := range out.Types {
@@ -230,8 +213,8 @@ func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resour
 func (c cloud) spotPrice(ctx context.Context, name string) (float64, error) {
 	form := url.Values{"InstanceType.1": {name}, "ProductDescription.1": {"Linux/UNIX"}, "StartTime": {time.Now().UTC().Format(time.RFC3339)}}
 	var out priceAnswer
-	if err := c.api.Call(ctx, "DescribeSpotPriceHistory", form, &out); err != nil {
-		return 0, classed("find the spot price of "+name, err)
+	if err := c.call(ctx, "find the spot price of "+name, "DescribeSpotPriceHistory", form, &out); err != nil {
+		return 0, err
 	}
 	most := 0.0
 	for _, p := range out.Prices {

@@ -38,13 +38,13 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 		i, there := byID[m.ID]
 		switch {
 		case there && i.lives():
-			m.Address = cmp.Or(i.Address, m.Address)
+			m.Address = cmp.Or(i.address(), m.Address)
 			continue
 		case !there && now < m.Since.Add(lateness):
 			continue // the provider may not list it yet
 		}
 		m.Ended, m.Why = now, "the provider has ended it"
-		if i.Tags[tagStopped] != "" {
+		if i.tag(tagStopped) != "" {
 			m.Why = "it was stopped by hand"
 			l.Gone[m.Rank] = m.Why
 		} else if i.Reason != "" {
@@ -58,13 +58,7 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 // seen says whether all machines of an order are known. The provider may list a part of them first; then the order's result is
 // unknown until its call, which rents nothing more, is repeated.
 func (l *ledger) seen(o order) bool {
-	n := 0
-	for _, m := range l.Machines {
-		if m.Order == o.Token {
-			n++
-		}
-	}
-	return n >= len(o.Ranks)
+	return count(l.Machines, func(m machine) bool { return m.Order == o.Token }) >= len(o.Ranks)
 }
 
 // admit records an unknown machine. It belongs to an order whose result was unknown, or to an order that is completed.
@@ -72,7 +66,7 @@ func (l *ledger) admit(i instance, now job.Time) {
 	if l.find(i.ID) != nil {
 		return
 	}
-	m := machine{ID: i.ID, Kind: -1, Rank: -1, Order: i.Tags[tagOrder], Address: i.Address, Since: min(i.Since, now)}
+	m := machine{ID: i.ID, Kind: -1, Rank: -1, Order: i.tag(tagOrder), Address: i.address(), Since: min(i.since(), now)}
 	if !i.lives() {
 		m.Ended, m.Why = now, cmp.Or(i.Reason, "it ended right after its start")
 	}
@@ -91,7 +85,7 @@ func (l *ledger) admit(i instance, now job.Time) {
 		return
 	}
 	if m.Kind < 0 { // it is a late machine of a completed order
-		m.Kind = max(0, slices.IndexFunc(l.Rent.Machines, func(r job.Rented) bool { return r.Name == i.Tags[tagType] }))
+		m.Kind = max(0, slices.IndexFunc(l.Rent.Machines, func(r job.Rented) bool { return r.Name == i.tag(tagType) }))
 	}
 	l.Machines = append(l.Machines, m)
 }
@@ -188,13 +182,8 @@ func (m *machine) hear(now job.Time, err error) {
 func (l *ledger) patience() time.Duration { return cmp.Or(l.Rent.Patience, defaultPatience) }
 
 // failed returns the number of a rank's machines that did not come up.
-func (l *ledger) failed(rank int) (n int) {
-	for _, m := range l.Machines {
-		if m.Rank == rank && m.Up == 0 && m.Ended != 0 {
-			n++
-		}
-	}
-	return n
+func (l *ledger) failed(rank int) int {
+	return count(l.Machines, func(m machine) bool { return m.Rank == rank && m.Up == 0 && m.Ended != 0 })
 }
 
 // wants returns the orders that are to be made now, with new tokens. A machine that was up and has vanished is replaced if others are up. Otherwise the
@@ -265,22 +254,18 @@ func (l *ledger) lost() string {
 
 // reasons returns the reasons why ranks have no machine, each one once.
 func (l *ledger) reasons() string {
-	counts, order := map[string]int{}, []string{}
+	counts, all := map[string]int{}, []string{}
 	for rank := range l.Rent.Most() {
 		if why := l.Gone[rank]; why != "" && why != notNeeded {
 			if counts[why]++; counts[why] == 1 {
-				order = append(order, why)
+				all = append(all, why)
 			}
 		}
 	}
-	text := ""
-	for i, why := range order {
-		if i > 0 {
-			text += "; "
-		}
-		if text += why; counts[why] > 1 {
-			text += fmt.Sprintf(" (%d machines)", counts[why])
+	for i, why := range all {
+		if counts[why] > 1 {
+			all[i] += fmt.Sprintf(" (%d machines)", counts[why])
 		}
 	}
-	return text
+	return strings.Join(all, "; ")
 }

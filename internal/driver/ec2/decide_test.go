@@ -33,7 +33,7 @@ func TestBudget(t *testing.T) {
 			for _, o := range l.wants(at(now), 0, func() string { next++; return fmt.Sprint("t", next) }) {
 				var got []instance
 				for i := range o.Ranks {
-					got = append(got, instance{ID: fmt.Sprint(o.Token, i), State: "running", Since: at(now), Tags: map[string]string{tagOrder: o.Token}})
+					got = append(got, instance{ID: fmt.Sprint(o.Token, i), State: "running", Launched: at(now).Std(), Tags: []tag{{tagOrder, o.Token}}})
 				}
 				l.complete(o, got, nil, at(now))
 			}
@@ -59,12 +59,12 @@ func TestUnknownOutcome(t *testing.T) {
 	if again := l.incomplete(at(2)); len(again) != 1 || again[0].Token != "t1" || len(l.wants(at(2), 0, nil)) > 0 {
 		t.Errorf("it is repeated as %+v", again)
 	}
-	tags := map[string]string{tagOrder: "t1"}
-	l.observe(at(2), []instance{{ID: "i1", State: "pending", Since: at(1), Tags: tags}})
+	tags := []tag{{tagOrder, "t1"}}
+	l.observe(at(2), []instance{{ID: "i1", State: "pending", Launched: at(1).Std(), Tags: tags}})
 	if again := l.incomplete(at(2)); len(again) != 1 || len(l.wants(at(2), 0, nil)) > 0 {
 		t.Errorf("with one of two machines seen it is repeated as %+v", again)
 	}
-	l.observe(at(3), []instance{{ID: "i2", Index: 1, State: "pending", Since: at(1), Tags: tags}, {ID: "i1", State: "running", Since: at(1), Tags: tags}})
+	l.observe(at(3), []instance{{ID: "i2", Index: 1, State: "pending", Launched: at(1).Std(), Tags: tags}, {ID: "i1", State: "running", Launched: at(1).Std(), Tags: tags}})
 	if len(l.Orders) > 0 || l.find("i1").Rank != 0 || l.find("i2").Rank != 1 {
 		t.Errorf("%+v", l)
 	}
@@ -146,7 +146,7 @@ func TestRefusal(t *testing.T) {
 // TestSurplus checks that a machine that appears when no job needs it any more is ended.
 func TestSurplus(t *testing.T) {
 	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)
-	l.observe(at(1), []instance{{ID: "late", State: "running", Tags: map[string]string{tagOrder: "unknown"}}})
+	l.observe(at(1), []instance{{ID: "late", State: "running", Launched: at(0).Std(), Tags: []tag{{tagOrder, "unknown"}}}})
 	if ends := l.ends(at(2), 0); len(ends) != 1 || ends[0].ID != "late" {
 		t.Errorf("%+v", ends)
 	}

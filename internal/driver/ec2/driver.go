@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,13 +40,12 @@ type Driver struct {
 	closed  map[string]float64 // cost of ended allocations, by account
 }
 
-var _ driver.Driver = (*Driver)(nil)
 var _ driver.Entered = (*Driver)(nil)
 
 // New returns the driver. It ends the machines of allocations that no coordinator knows any more.
 func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	workers := filepath.Join(s.State, Name)
-	if err := local.Sweep(workers, s.Known); err != nil && s.Log != nil {
+	if err := local.Sweep(workers, s.Known); err != nil {
 		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
 	}
 	d := newDriver(s, workers, ledgers(s.State))
@@ -56,9 +54,6 @@ func (Backend) New(s driver.Setup) (driver.Driver, error) {
 
 // newDriver returns a driver without allocations. workers has a folder for each allocation's workers, and rented one for its machines.
 func newDriver(s driver.Setup, workers, rented string) *Driver {
-	if s.Log == nil {
-		s.Log = slog.New(slog.DiscardHandler)
-	}
 	d := &Driver{s: s, dir: rented, outbox: driver.NewOutbox(s.Report), env: s.Env, clouds: map[string]cloud{}, rentals: map[job.AllocID]*rental{}, closed: map[string]float64{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	own := s
@@ -113,7 +108,7 @@ func (d *Driver) loadLedgers() error {
 		case l == nil:
 			_ = os.RemoveAll(filepath.Join(d.dir, string(id))) // nothing was rented yet
 		case l.finished():
-			d.closed[l.Rent.Account] += l.spent(d.now())
+			d.closed[l.Rent.Account] += l.spent(d.s.Wall())
 		default:
 			l.Over = true
 			d.watch(l, "")
@@ -124,31 +119,19 @@ func (d *Driver) loadLedgers() error {
 
 // identify reads the owner's name of this state folder's machines, and chooses one if there is none.
 func (d *Driver) identify() (err error) {
-	if err := makeFolder(d.dir); err != nil {
-		return err
-	}
 	d.owner, err = owner(d.dir, true)
 	return err
-}
-
-func makeFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
-	}
-	return nil
 }
 
 // owner reads the owner's name from the folder of ledgers. If there is none, it chooses one or returns "".
 func owner(dir string, choose bool) (string, error) {
 	path := filepath.Join(dir, "owner")
 	b, err := os.ReadFile(path)
-	if name := strings.TrimSpace(string(b)); err == nil && name != "" {
+	name := strings.TrimSpace(string(b))
+	if name != "" || !choose && errors.Is(err, fs.ErrNotExist) {
 		return name, nil
 	}
-	if !choose && errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	name := driver.Secret()
+	name = driver.Secret()
 	if err := private.WriteFile(path, name+"\n"); err != nil {
 		return "", job.IOError(job.Fatal, path, "cannot write the owner's name of rented machines", err)
 	}
@@ -158,14 +141,6 @@ func owner(dir string, choose bool) (string, error) {
 func (d *Driver) unlock() {
 	d.mu.Unlock()
 	d.outbox.Flush()
-}
-
-// now returns the wall clock time, which the provider uses as well.
-func (d *Driver) now() job.Time {
-	if d.s.Wall != nil {
-		return d.s.Wall()
-	}
-	return d.s.Now()
 }
 
 // watch starts the goroutine that looks after a ledger's machines. The lock is held.
@@ -184,7 +159,7 @@ func (d *Driver) others(l *ledger) float64 {
 	sum := d.closed[l.Rent.Account]
 	for _, r := range d.rentals {
 		if r.ledger != l && r.Rent.Account == l.Rent.Account {
-			sum += r.spent(d.now().Add(margin))
+			sum += r.spent(d.s.Wall().Add(margin))
 		}
 	}
 	return sum
@@ -219,7 +194,7 @@ func (d *Driver) Use(_ string, env []string) error {
 
 // Request rents the machines of an allocation. Each gets a worker as soon as it is up.
 func (d *Driver) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	return d.begin(id, req, newLedger(id, req.Remote.Rent, d.now()), func() error { return d.Driver.Request(ctx, id, req) })
+	return d.begin(ctx, id, req, newLedger(id, req.Remote.Rent, d.s.Wall()), d.Driver.Request)
 }
 
 // Adopt continues an allocation of an earlier coordinator. It finds the machines that the earlier coordinator rented, or may have rented.
@@ -229,23 +204,23 @@ func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest
 		return err
 	}
 	if l == nil {
-		l = newLedger(id, req.Remote.Rent, d.now())
+		l = newLedger(id, req.Remote.Rent, d.s.Wall())
 	}
-	return d.begin(id, req, l, func() error { return d.Driver.Adopt(ctx, id, req) })
+	return d.begin(ctx, id, req, l, d.Driver.Adopt)
 }
 
-func (d *Driver) begin(id job.AllocID, req job.AllocRequest, l *ledger, workers func() error) error {
+func (d *Driver) begin(ctx context.Context, id job.AllocID, req job.AllocRequest, l *ledger, workers func(context.Context, job.AllocID, job.AllocRequest) error) error {
 	if req.Remote.Rent.Count() != req.Nodes {
 		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "the numbers of machines and nodes of the allocation differ"}
+	}
+	dir := filepath.Join(d.dir, string(id))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
 	}
 	if err := d.identify(); err != nil {
 		return err
 	}
-	dir := filepath.Join(d.dir, string(id))
-	if err := makeFolder(dir); err != nil {
-		return err
-	}
-	if err := errors.Join(l.write(dir), workers()); err != nil {
+	if err := errors.Join(l.write(dir), workers(ctx, id, req)); err != nil {
 		return err
 	}
 	d.mu.Lock()

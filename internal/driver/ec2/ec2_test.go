@@ -54,7 +54,7 @@ func (r renting) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest
 // Snapshot returns the snapshot for a job that has rented nothing yet.
 func (r renting) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	rent := machines(2)
-	s, err := observation(r.now(), &rent)
+	s, err := observation(r.s.Wall(), &rent)
 	return s.Snapshot, err
 }
 
@@ -66,7 +66,8 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second}, func(t *testing.T, s drivertest.Setup) driver.Driver {
-		setup := driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report, Env: cloud.Env, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+		now := func() job.Time { return job.Time(time.Now().UnixNano()) }
+		setup := driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report, Env: cloud.Env, Now: now, Wall: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 		return renting{newDriver(setup, s.Dir, filepath.Join(filepath.Dir(s.Dir), "rented"))}
 	})
 	if t.Failed() {

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 )
 
 // code returns the provider's code of an error, or "" for an error from elsewhere.
@@ -22,9 +23,15 @@ func code(err error) string {
 
 // The provider's codes for a lack of machines, which may pass, for limits of the account, and for too many calls.
 var (
-	scarce    = []string{"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity", "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow", "Unsupported"}
-	beyond    = []string{"InstanceLimitExceeded", "VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "MaxSpotFleetRequestCountExceeded", "VolumeLimitExceeded"}
-	throttled = []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException"}
+	scarce    = strings.Fields("InsufficientInstanceCapacity InsufficientHostCapacity InsufficientCapacity InsufficientFreeAddressesInSubnet SpotMaxPriceTooLow Unsupported")
+	beyond    = strings.Fields("InstanceLimitExceeded VcpuLimitExceeded MaxSpotInstanceCountExceeded MaxSpotFleetRequestCountExceeded VolumeLimitExceeded")
+	throttled = strings.Fields("RequestLimitExceeded Throttling ThrottlingException TooManyRequestsException")
+)
+
+var (
+	ofKeys     = driver.Says("Unauthorized|AuthFailure|Token")
+	ofProvider = driver.Says("Internal|Unavailable")
+	noKeys     = driver.Says("failed to refresh cached credentials|no EC2 IMDS role found")
 )
 
 // classed returns a *job.Error for an error of the API, or nil for nil. doing is what the call was to do. Errors of class User need the user's action.
@@ -36,9 +43,6 @@ func classed(doing string, err error) error {
 	word := code(err)
 	var api smithy.APIError
 	known := errors.As(err, &api)
-	has := func(texts ...string) bool {
-		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(word, text) })
-	}
 	says := ""
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -49,11 +53,11 @@ func classed(doing string, err error) error {
 		e.Do = "rent fewer machines, end others (berth machines list), or ask the provider for a higher quota"
 	case slices.Contains(throttled, word):
 		says = ": the provider accepts no more calls now"
-	case known && has("Unauthorized", "AuthFailure", "InvalidClientTokenId", "Token"):
+	case known && ofKeys(word):
 		e.Class, e.Do = job.User, "make the provider's own command line work on this machine: it needs keys in ~/.aws or in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the right to run, tag, describe and terminate instances"
-	case known && (api.ErrorFault() == smithy.FaultClient || !has("Internal", "Unavailable")):
+	case known && (api.ErrorFault() == smithy.FaultClient || !ofProvider(word)):
 		e.Class = job.User
-	case strings.Contains(err.Error(), "failed to refresh cached credentials"), strings.Contains(err.Error(), "no EC2 IMDS role found"):
+	case noKeys(err.Error()):
 		e.Class, says = job.User, ": this machine has no keys of the provider"
 		e.Do = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, as for the provider's own command line"
 	}

@@ -106,9 +106,14 @@ func (l *ledger) live() (all []*machine) {
 }
 
 // up returns the number of live machines that answer.
-func (l *ledger) up() (n int) {
-	for _, m := range l.live() {
-		if m.Up != 0 {
+func (l *ledger) up() int {
+	return count(l.Machines, func(m machine) bool { return m.Ended == 0 && m.Up != 0 })
+}
+
+// count returns how many machines have a property.
+func count(all []machine, is func(machine) bool) (n int) {
+	for _, m := range all {
+		if is(m) {
 			n++
 		}
 	}

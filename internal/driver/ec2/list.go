@@ -51,37 +51,31 @@ func List(ctx context.Context, env []string, state string, now job.Time) ([]Mach
 }
 
 func listed(c cloud, i instance, own string, now job.Time) Machine {
-	m := Machine{ID: i.ID, Region: c.region, Type: cmp.Or(i.Tags[tagType], i.Type), State: i.State, Since: i.Since, Job: i.Tags[tagPurpose], Alloc: i.Tags[tagAlloc], Foreign: i.Tags[tagOwner] != own}
+	m := Machine{ID: i.ID, Region: c.region, Type: cmp.Or(i.tag(tagType), i.Type), State: i.State, Since: i.since(), Job: i.tag(tagPurpose), Alloc: i.tag(tagAlloc), Foreign: i.tag(tagOwner) != own}
 	var r job.Rented
-	if n, _ := fmt.Sscan(i.Tags[tagPrice], &r.Price, &r.Unit, &r.Minimum); n == 3 {
-		m.Cost = bill(r, now.Sub(i.Since))
+	if n, _ := fmt.Sscan(i.tag(tagPrice), &r.Price, &r.Unit, &r.Minimum); n == 3 {
+		m.Cost = bill(r, now.Sub(m.Since))
 	}
 	return m
 }
 
-// regions returns the regions that may have rented machines: the environment's and those in ledgers.
-func regions(ctx context.Context, env []string, state string) ([]cloud, error) {
-	names := []string{}
+// regions returns the regions that may have rented machines: the environment's, if it names one, and those in ledgers.
+func regions(ctx context.Context, env []string, state string) (all []cloud, err error) {
+	names := []string{""}
 	files, _ := filepath.Glob(filepath.Join(ledgers(state), "*", ledgerName))
 	for _, f := range files {
 		if l, err := readLedger(filepath.Dir(f)); err == nil && l != nil && !slices.Contains(names, l.Rent.Region) {
 			names = append(names, l.Rent.Region)
 		}
 	}
-	var all []cloud
-	c, err := connect(ctx, env, "")
-	if err == nil {
-		all = append(all, c)
-		names = slices.DeleteFunc(names, func(n string) bool { return n == c.region })
-	} else if len(names) == 0 {
-		return nil, err
-	}
 	for _, n := range names {
 		c, err := connect(ctx, env, n)
-		if err != nil {
+		switch {
+		case err != nil && (n != "" || len(names) == 1):
 			return nil, err
+		case err == nil && !slices.ContainsFunc(all, func(other cloud) bool { return other.region == c.region }):
+			all = append(all, c)
 		}
-		all = append(all, c)
 	}
 	return all, nil
 }

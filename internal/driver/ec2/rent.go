@@ -29,12 +29,12 @@ func (d *Driver) Machines(id job.AllocID) (all []driver.RentedMachine, gone floa
 			occupied[m.Rank] = true
 			all = append(all, driver.RentedMachine{Node: id.Node(m.Rank), Kind: m.Kind, Since: m.Since, Up: m.Up != 0})
 		default: // it will end in a moment
-			gone += r.cost(&m, d.now())
+			gone += r.cost(&m, d.s.Wall())
 		}
 	}
 	for rank := range r.Rent.Most() {
 		if r.Gone[rank] == "" && !occupied[rank] {
-			all = append(all, driver.RentedMachine{Node: id.Node(rank), Kind: r.Rent.Wanted(rank), Since: d.now()})
+			all = append(all, driver.RentedMachine{Node: id.Node(rank), Kind: r.Rent.Wanted(rank), Since: d.s.Wall()})
 		}
 	}
 	return all, gone

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,11 +56,13 @@ func (r *rental) tend(ctx context.Context) {
 
 // round asks for the machines' states once, and starts and ends machines as needed.
 func (r *rental) round(ctx context.Context) (wait time.Duration, finished bool) {
-	err := r.refresh(ctx)
+	c, err := r.d.cloud(ctx, r.Rent.Region)
 	if err == nil {
-		err = r.order(ctx)
+		if err = r.refresh(ctx, c); err == nil {
+			err = r.order(ctx, c)
+		}
+		err = cmp.Or(err, r.end(ctx, c))
 	}
-	err = cmp.Or(err, r.end(ctx))
 	r.d.mu.Lock()
 	defer r.d.unlock()
 	r.fails++
@@ -86,18 +89,14 @@ func (r *rental) round(ctx context.Context) (wait time.Duration, finished bool) 
 }
 
 // refresh records the states of the machines at the provider. It asks the ssh servers of new machines whether they answer.
-func (r *rental) refresh(ctx context.Context) error {
-	c, err := r.d.cloud(ctx, r.Rent.Region)
-	if err != nil {
-		return err
-	}
+func (r *rental) refresh(ctx context.Context, c cloud) error {
 	seen, err := c.find(ctx, map[string]string{tagOwner: r.d.owner, tagAlloc: string(r.Alloc)})
 	if err != nil {
 		return err
 	}
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	for _, m := range r.observe(r.d.now(), seen) {
+	for _, m := range r.observe(r.d.s.Wall(), seen) {
 		r.vacate(m)
 	}
 	for _, m := range r.live() {
@@ -121,10 +120,10 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 		return
 	}
 	if err != nil {
-		m.hear(r.d.now(), err)
+		m.hear(r.d.s.Wall(), err)
 		return
 	}
-	m.Up = r.d.now()
+	m.Up = r.d.s.Wall()
 	r.save()
 	r.d.s.Log.Info("a rented machine is up", "alloc", r.Alloc, "machine", id, "address", m.Address)
 	go r.d.Assign(r.Alloc, m.Rank, at)
@@ -132,9 +131,9 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 }
 
 // order makes the orders that are needed, and repeats orders whose results are unknown, with the same tokens.
-func (r *rental) order(ctx context.Context) error {
+func (r *rental) order(ctx context.Context, c cloud) error {
 	r.d.mu.Lock()
-	now := r.d.now()
+	now := r.d.s.Wall()
 	r.wants(now, r.d.others(r.ledger), func() string { return "berth-" + string(r.Alloc) + "-" + driver.Secret() + driver.Secret() })
 	orders := r.incomplete(now)
 	saved := r.save()
@@ -143,7 +142,7 @@ func (r *rental) order(ctx context.Context) error {
 		return job.IOError(job.Fatal, r.dir, "nothing is rented, as the order cannot be written to the ledger", nil)
 	}
 	for _, o := range orders {
-		if err := r.place(ctx, o); err != nil && job.ClassOf(err) == job.Transient {
+		if err := r.place(ctx, c, o); err != nil && job.ClassOf(err) == job.Transient {
 			return err
 		}
 	}
@@ -151,11 +150,7 @@ func (r *rental) order(ctx context.Context) error {
 }
 
 // place makes the call of an order.
-func (r *rental) place(ctx context.Context, o order) error {
-	c, err := r.d.cloud(ctx, r.Rent.Region)
-	if err != nil {
-		return err
-	}
+func (r *rental) place(ctx context.Context, c cloud, o order) error {
 	public, err := r.key(ctx)
 	if err != nil {
 		return err
@@ -168,7 +163,7 @@ func (r *rental) place(ctx context.Context, o order) error {
 	got, err := c.rent(ctx, o, m, r.tags(o, m), userData(public, most))
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	r.complete(o, got, err, r.d.now())
+	r.complete(o, got, err, r.d.s.Wall())
 	r.save()
 	for _, i := range got {
 		r.d.s.Log.Info("a machine was rented", "alloc", r.Alloc, "machine", i.ID, "type", m.Name)
@@ -190,10 +185,10 @@ func (r *rental) tags(o order, m job.Rented) map[string]string {
 }
 
 // end ends the machines that are to be ended.
-func (r *rental) end(ctx context.Context) error {
+func (r *rental) end(ctx context.Context, c cloud) error {
 	r.d.mu.Lock()
 	ids := []string{}
-	for _, m := range r.ends(r.d.now(), r.d.others(r.ledger)) {
+	for _, m := range r.ends(r.d.s.Wall(), r.d.others(r.ledger)) {
 		ids = append(ids, m.ID)
 		r.vacate(m)
 	}
@@ -201,10 +196,7 @@ func (r *rental) end(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	c, err := r.d.cloud(ctx, r.Rent.Region)
-	if err == nil {
-		err = c.end(ctx, ids)
-	}
+	err := c.end(ctx, ids)
 	r.d.mu.Lock()
 	defer r.d.unlock()
 	if err != nil {
@@ -213,7 +205,7 @@ func (r *rental) end(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		m := r.find(id)
-		m.Ended = r.d.now()
+		m.Ended = r.d.s.Wall()
 		r.d.s.Log.Info("a machine was ended", "alloc", r.Alloc, "machine", id, "why", m.Why, "cost", r.cost(m, m.Ended))
 	}
 	r.save()
@@ -233,11 +225,8 @@ func (r *rental) note(err error) {
 	if n := r.Rent.Count(); r.up() < n {
 		words = append(words, fmt.Sprintf("%d of %d rented machines are up", r.up(), n))
 	}
-	for _, m := range r.live() {
-		if m.Up == 0 && m.Said != "" {
-			words = append(words, "ssh says: "+m.Said)
-			break
-		}
+	if i := slices.IndexFunc(r.live(), func(m *machine) bool { return m.Up == 0 && m.Said != "" }); i >= 0 {
+		words = append(words, "ssh says: "+r.live()[i].Said)
 	}
 	if why := r.reasons(); why != "" {
 		words = append(words, why)
@@ -273,7 +262,7 @@ func (r *rental) poke() {
 // close removes the files for reaching the machines. If a budget counts the ledger's cost, the ledger stays.
 func (r *rental) close() {
 	delete(r.d.rentals, r.Alloc)
-	r.d.closed[r.Rent.Account] += r.spent(r.d.now())
+	r.d.closed[r.Rent.Account] += r.spent(r.d.s.Wall())
 	if r.Rent.Account == "" {
 		_ = os.RemoveAll(r.dir)
 		return
@@ -285,12 +274,11 @@ func (r *rental) close() {
 
 // remote returns how ssh reaches a machine. Its host key is the one that it shows at the first connection.
 func (r *rental) remote(m *machine) wire.Remote {
-	o := func(key, value string) string { return key + "=" + value }
 	kind := r.Rent.Machines[m.Kind]
-	words := []string{o("HostName", m.Address), o("HostKeyAlias", m.ID), o("IdentityFile", quoted(filepath.Join(r.dir, keyName))), o("IdentitiesOnly", "yes"), o("IdentityAgent", "none"),
-		o("ForwardAgent", "no"), o("UserKnownHostsFile", quoted(filepath.Join(r.dir, knownName))), o("GlobalKnownHostsFile", "/dev/null"), o("StrictHostKeyChecking", "accept-new"), o("LogLevel", "ERROR")}
+	words := []string{"HostName=" + m.Address, "HostKeyAlias=" + m.ID, "IdentityFile=" + quoted(filepath.Join(r.dir, keyName)), "IdentitiesOnly=yes", "IdentityAgent=none",
+		"ForwardAgent=no", "UserKnownHostsFile=" + quoted(filepath.Join(r.dir, knownName)), "GlobalKnownHostsFile=/dev/null", "StrictHostKeyChecking=accept-new", "LogLevel=ERROR"}
 	if kind.User != "" {
-		words = append(words, o("User", kind.User))
+		words = append(words, "User="+kind.User)
 	}
 	at := wire.Remote{Host: job.Host{Name: m.ID, CPUs: kind.Has.CPUs}, Command: r.ssh}
 	for _, w := range words {

@@ -23,14 +23,10 @@ const (
 var errAway = errors.New("the qmaster of Grid Engine does not answer")
 
 // qstat prints the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
-func qstat(user string) []string {
-	return []string{"qstat", "-u", user, "-r", "-g", "t", "-urg", "-pri", "-xml"}
-}
+func qstat(user string) string { return "qstat -u " + user + " -r -g t -urg -pri -xml" }
 
 // qstatDetails prints more of the jobs with these numbers.
-func qstatDetails(numbers []string) []string {
-	return []string{"qstat", "-j", strings.Join(numbers, ","), "-xml"}
-}
+func qstatDetails(numbers []string) string { return "qstat -j " + strings.Join(numbers, ",") + " -xml" }
 
 // unlessEmpty returns the error of a command that fails also if there is nothing to print, if that is not the reason.
 func unlessEmpty(err error) error {
@@ -41,7 +37,7 @@ func unlessEmpty(err error) error {
 }
 
 // keptVariables are the variables that name the cluster. A job gets them from its node.
-var keptVariables = []string{"SGE_ROOT", "SGE_CELL", "SGE_QMASTER_PORT", "SGE_EXECD_PORT", "SGE_CLUSTER_NAME", "SGE_ARCH"}
+var keptVariables = strings.Fields("SGE_ROOT SGE_CELL SGE_QMASTER_PORT SGE_EXECD_PORT SGE_CLUSTER_NAME SGE_ARCH")
 
 // commandEnv returns the environment for the commands: the user's without variables that describe the job that a process is part
 // of, with times in UTC, which qstat prints without a time zone.

@@ -65,7 +65,7 @@ func options(t *testing.T, c *gridenginetest.Cluster, dir string) batch.Options 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
+	return batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: now, Wall: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
 		System: func(env []string) batch.System { return Open(env) }, Dir: dir, Scratch: t.TempDir(), Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
 }
 

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// parseObjects reads the output of qconf for one or several objects: a line for each attribute, that a backslash continues, and an
-// empty line between objects.
+// parseObjects reads the output of qconf or qacct for one or several objects: a line for each attribute, that a backslash continues, and an
+// empty line, or one of equals signs, between objects.
 func parseObjects(out string) (objects []map[string]string) {
 	var o map[string]string
 	for line := range strings.Lines(strings.ReplaceAll(out, "\\\n", " ")) {
 		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch {
-		case name == "":
+		case name == "", strings.HasPrefix(name, "===="):
 			o = nil
 			continue
 		case strings.HasPrefix(name, "#"):

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -89,19 +90,14 @@ func lastOf(all []ended, j batch.Job) (found ended, ok bool) {
 
 // parseAccounts reads qacct -j.
 func parseAccounts(out string) (all []ended) {
-	for record := range strings.SplitSeq(out, "====\n") {
-		f := map[string]string{}
-		for line := range strings.Lines(record) {
-			name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
-			f[name] = strings.TrimSpace(text)
-		}
+	for _, f := range parseObjects(out) {
 		if f["jobnumber"] == "" {
 			continue
 		}
 		code, why, _ := strings.Cut(f["failed"], ":")
 		exit, _, _ := strings.Cut(f["exit_status"], " ")
 		e := ended{name: f["jobname"], failed: parseCount(strings.TrimSpace(code)), why: strings.TrimSpace(why), exit: parseCount(exit), host: f["hostname"]}
-		if start, end := accountTime(f["start_time"]), accountTime(f["end_time"]); !start.IsZero() && end.After(start) {
+		if start, end := accountTime(f["start_time"]), accountTime(f["end_time"]); start > 0 && end > start {
 			e.ran = end.Sub(start)
 		}
 		for want := range strings.FieldsSeq(strings.ReplaceAll(f["category"], ",", " ")) {
@@ -115,13 +111,8 @@ func parseAccounts(out string) (all []ended) {
 }
 
 // accountTime reads a time of qacct, in the formats of Son of and of Univa Grid Engine.
-func accountTime(text string) time.Time {
-	for _, format := range []string{"Mon Jan _2 15:04:05 2006", "Mon Jan 2 15:04:05 2006", "01/02/2006 15:04:05.000", "01/02/2006 15:04:05"} {
-		if t, err := time.Parse(format, text); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
+func accountTime(text string) job.Time {
+	return batch.Time(text, time.ANSIC, "01/02/2006 15:04:05")
 }
 
 // Codes of "failed" in the accounting.

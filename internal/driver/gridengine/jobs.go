@@ -20,7 +20,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	if err != nil {
 		return nil, err
 	}
-	said, errs := s.Each(ctx, qstat(batch.UserName(s.User)), []string{"qselect", "-qs", "u"})
+	said, errs := s.Each(ctx, qstat(batch.UserName(s.User)), "qselect -qs u")
 	rows, err := parseJobs(said[0])
 	if err := cmp.Or(errs[0], unlessEmpty(errs[1]), err); err != nil {
 		return nil, err
@@ -32,6 +32,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	}
 	all := make(map[string]batch.Status, len(jobs))
 	var waiting []*row
+	var numbers []string
 	for _, j := range jobs {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.Number == j.ID && ours(&r, j) })
 		switch {
@@ -40,7 +41,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 			st.Other = slices.ContainsFunc(rows, func(r row) bool { return r.Number == j.ID })
 			all[j.ID] = st
 		case !rows[i].running():
-			waiting = append(waiting, &rows[i])
+			waiting, numbers = append(waiting, &rows[i]), append(numbers, j.ID)
 		default:
 			all[j.ID] = c.status(running[j.ID], j, lost, job.Time(time.Now().UnixNano()))
 		}
@@ -48,11 +49,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	if waiting == nil {
 		return all, nil
 	}
-	var numbers []string
-	for _, r := range waiting {
-		numbers = append(numbers, r.Number)
-	}
-	said, errs = s.Each(ctx, qstatDetails(numbers), []string{"qselect", "-qs", "DC"})
+	said, errs = s.Each(ctx, qstatDetails(numbers), "qselect -qs DC")
 	if err := cmp.Or(unlessEmpty(errs[0]), unlessEmpty(errs[1])); err != nil {
 		return nil, err
 	}
@@ -61,6 +58,14 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		all[r.Number] = c.waiting(r, details[r.Number], said[1])
 	}
 	return all, nil
+}
+
+// holds returns what holds a pending job.
+func (r *row) holds() string {
+	if len(r.After) > 0 {
+		return "it depends on another job"
+	}
+	return "it is held (qrls lets it start)"
 }
 
 // hearing is how long a host must be without an answer for it to count as lost. To a qmaster that was started again no host has
@@ -101,10 +106,8 @@ func (c *site) waiting(r *row, d detail, asleep string) batch.Status {
 		if len(failures) > 0 {
 			st.Why = failures[len(failures)-1]
 		}
-	case strings.Contains(r.State, "h") && len(r.After) > 0:
-		st.Why = "it depends on another job"
 	case strings.Contains(r.State, "h"):
-		st.Why = "it is held (qrls lets it start)"
+		st.Why = r.holds()
 	case len(failures) > 0:
 		_, why, _ := strings.Cut(failures[len(failures)-1], "]: ") // after the time and the process
 		st.Why = fmt.Sprintf("its start failed on %s: %s (such queues are in error until an administrator clears that by qmod -cq)",

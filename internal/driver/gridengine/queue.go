@@ -199,7 +199,7 @@ func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, 
 				widest = max(widest, nodes[i].Capacity.CPUs)
 			}
 		}
-		count, each = matching(v.environments, r.PE[0].Name).shape(leastSlots(r.PE[0].Value), widest, hosts)
+		count, each = matching(v.environments, r.PE[0].Name).shape(max(parseCount(r.PE[0].Value), 1), widest, hosts)
 	}
 	q := cluster.Queued{ID: r.Number, User: r.Owner, Partition: queue, Account: r.Project, Count: count, PerNode: v.resourcesOn(r, each), Whole: v.alone(r),
 		Repeat: batch.Tasks(r.Tasks), Held: v.held(r, now)}
@@ -211,12 +211,6 @@ func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, 
 	}
 	q.Limit = cmp.Or(v.limit(r, q.Partition, ""), v.length)
 	return q
-}
-
-// leastSlots returns the least number of slots in a range such as "4" or "2-8".
-func leastSlots(text string) int {
-	from, _, _ := strings.Cut(text, "-")
-	return max(parseCount(from), 1)
 }
 
 // partitionOf returns the queue with this name. A job that names none can run in any: it counts in the default one, or else in the
@@ -239,10 +233,8 @@ func (v *view) held(r *row, now job.Time) string {
 	switch {
 	case strings.Contains(r.State, "E"):
 		return "it is in error (qmod -cj clears that)"
-	case strings.Contains(r.State, "h") && len(r.After) > 0:
-		return "it depends on another job"
 	case strings.Contains(r.State, "h"):
-		return "it is held (qrls releases it)"
+		return r.holds()
 	case v.details[r.Number].Begin > int64(now)/int64(time.Second):
 		return "its earliest start is not reached"
 	}

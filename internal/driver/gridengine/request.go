@@ -157,11 +157,11 @@ func (c *site) shapeArgs(req job.AllocRequest) ([]string, error) {
 // resources returns the values of -l: the wall time, and of each consumable what a slot needs, as Grid Engine counts by slots.
 func (c *site) resources(req job.AllocRequest, each int) (wants []string, err error) {
 	if req.Time > 0 {
-		wants = append(wants, "h_rt="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Second)), 10))
+		wants = append(wants, "h_rt="+batch.Units(int64(req.Time), int64(grain)))
 	}
 	for _, x := range c.memory {
 		need := batch.Ceil(req.PerNode.Mem+overhead(x.name), x.share(each))
-		wants = append(wants, x.name+"="+strconv.FormatInt(batch.Ceil(need, 1<<20), 10)+"M")
+		wants = append(wants, x.name+"="+batch.Units(need, 1<<20)+"M")
 	}
 	if n := req.PerNode.GPUs; n > 0 {
 		if c.gpus.name == "" || req.PerNode.GPUType != "" {
@@ -205,23 +205,18 @@ func overhead(resource string) int64 {
 // ownArgs returns the qsub options that say how berth's jobs run: once, from a folder that all nodes have. Their scripts write to the
 // allocation's folder themselves, as qsub replaces $HOME, and other texts, in names of files.
 func ownArgs(s batch.Submission) []string {
-	return []string{"-terse", "-N", jobName(s.Request.Batch.Name, s.Script), "-r", "n", "-w", "n", "-m", "n", "-j", "y", "-S", "/bin/sh", "-wd", "/", "-o", "/dev/null"}
+	return append(strings.Fields("-terse -r n -w n -m n -j y -S /bin/sh -wd / -o /dev/null -N"), jobName(s.Request.Batch.Name, s.Script))
 }
 
 // waitArgs returns the qsub options that say what a job waits for.
 func waitArgs(w batch.Wait, now time.Time) (args []string) {
 	if w.Delay > 0 {
-		args = append(args, "-a", begin(w, now))
+		args = append(args, "-a", w.Begin(now))
 	}
 	if len(w.After) > 0 {
 		args = append(args, "-hold_jid", strings.Join(w.After, ","))
 	}
 	return args
-}
-
-// begin returns the earliest start of a job, as commands in UTC read it.
-func begin(w batch.Wait, now time.Time) string {
-	return now.Add(w.Delay).UTC().Format("200601021504.05")
 }
 
 // jobName returns the name of a job: one for people, and the part of the script's name that no other job has, by which the job

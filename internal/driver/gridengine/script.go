@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -27,7 +28,7 @@ const exitFile = "script.exit"
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Grid Engine job.
-dir=` + batch.Quote(dir) + `
+dir=` + job.Quote(dir) + `
 exec >>"$dir/` + Name + `.log" 2>&1 || exit 1
 step=$JOB_ID.$$.$(date +%s)
 berth_path=$PATH
@@ -82,5 +83,5 @@ unset berth_rank berth_node berth_step
 
 // quoteTwice quotes a path for a shell, inside double quotes of another one.
 func quoteTwice(path string) string {
-	return strings.NewReplacer(`"`, `\"`, `$`, `\$`, "`", "\\`", `\`, `\\`).Replace(batch.Quote(path))
+	return strings.NewReplacer(`"`, `\"`, `$`, `\$`, "`", "\\`", `\`, `\\`).Replace(job.Quote(path))
 }

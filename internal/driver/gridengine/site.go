@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -36,20 +37,19 @@ func (s *System) config(ctx context.Context) (*site, error) {
 }
 
 func (s *System) readConfig(ctx context.Context) (*site, error) {
-	asks := [][]string{{"-ssconf"}, {"-sconf"}, {"-sc"}, {"-sq", "*"}, {"-srqs"}, {"-spl"}}
-	said, err := s.all(ctx, asks)
+	said, err := s.all(ctx, "-ssconf", "-sconf", "-sc", "-sq *", "-srqs", "-spl")
 	if err != nil {
 		return nil, err
 	}
-	asks = nil
+	var asks []string
 	for name := range strings.FieldsSeq(said[5]) {
-		asks = append(asks, []string{"-sp", name})
+		asks = append(asks, "-sp "+name)
 	}
 	environments := len(asks)
 	for _, name := range differing(said[3]) {
-		asks = append(asks, []string{"-sq", name + "@*"})
+		asks = append(asks, "-sq "+name+"@*")
 	}
-	more, err := s.all(ctx, asks)
+	more, err := s.all(ctx, asks...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,38 +65,37 @@ func (s *System) readConfig(ctx context.Context) (*site, error) {
 
 // admitted returns those of the parallel environments that the user may use.
 func (s *System) admitted(ctx context.Context, environments []string) (mine []string, err error) {
-	var asks [][]string
+	var names, asks []string
 	for _, text := range environments {
 		for _, o := range parseObjects(text) {
 			for _, name := range append(list(o["user_lists"]), list(o["xuser_lists"])...) {
-				asks = append(asks, []string{"-su", name})
+				names, asks = append(names, name), append(asks, "-su "+name)
 			}
 		}
 	}
 	if asks == nil {
 		return environments, nil
 	}
-	lists, err := s.all(ctx, asks)
+	lists, err := s.all(ctx, asks...)
 	if err != nil {
 		return nil, err
 	}
-	user, member := batch.UserName(s.User), map[string]bool{}
-	group, err := s.Output(ctx, "id", "-gn", user)
-	if err := unlessEmpty(err); err != nil {
-		return nil, err
+	user, member, group := batch.UserName(s.User), map[string]bool{}, ""
+	if groups := s.Groups(ctx); groups != nil {
+		group = groups[0]
 	}
 	for i, text := range lists {
-		member[asks[i][2]] = parseMember(text, user, strings.TrimSpace(group))
+		member[names[i]] = parseMember(text, user, group)
 	}
 	return slices.DeleteFunc(environments, func(text string) bool {
 		return slices.ContainsFunc(parseObjects(text), func(o map[string]string) bool { return !admits(o, member) })
 	}), nil
 }
 
-// all calls qconf with each of the lists of arguments.
-func (s *System) all(ctx context.Context, asks [][]string) ([]string, error) {
+// all calls qconf with each of these arguments.
+func (s *System) all(ctx context.Context, asks ...string) ([]string, error) {
 	for i := range asks {
-		asks[i] = append([]string{"qconf"}, asks[i]...)
+		asks[i] = "qconf " + asks[i]
 	}
 	said, errs := s.Each(ctx, asks...)
 	for i, err := range errs {
@@ -128,7 +127,7 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 		case memory:
 			c.memory = append(c.memory, x)
 		case x.consumed == "NO":
-		case slices.Contains([]string{"gpu", "gpus", "ngpus", "num_gpus"}, strings.ToLower(x.name)) && (x.kind == "INT" || x.kind == "RSMAP"):
+		case ofGPUs(x.name) && (x.kind == "INT" || x.kind == "RSMAP"):
 			c.gpus = x
 		}
 	}
@@ -136,12 +135,13 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 }
 
 // isMemory reports whether a consumable of type MEMORY counts the memory of hosts: others count disks, swap or the memory of GPUs.
-func isMemory(name string) bool {
-	name = strings.ToLower(name)
-	has := func(part string) bool { return strings.Contains(name, part) }
-	return !slices.ContainsFunc([]string{"gpu", "gmem", "cuda", "shm", "swap"}, has) &&
-		(slices.ContainsFunc([]string{"mem", "rss", "virtual"}, has) || slices.Contains(strings.Split(name, "_"), "ram") || slices.Contains([]string{"h_data", "s_data"}, name))
-}
+func isMemory(name string) bool { return ofMemory(name) && !ofOther(name) }
+
+var (
+	ofMemory = driver.Says(`(?i)mem|rss|virtual|(^|_)ram(_|$)|^[hs]_data$`)
+	ofOther  = driver.Says(`(?i)gpu|gmem|cuda|shm|swap`)
+	ofGPUs   = driver.Says(`(?i)^(gpus?|ngpus|num_gpus)$`)
+)
 
 // identity returns the cluster's name and an id that distinguishes clusters of the same name. The id can be a file's name.
 func (s *System) identity() (name, id string) {

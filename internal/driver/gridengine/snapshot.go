@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -22,7 +23,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 		return cluster.Snapshot{}, err
 	}
 	user := batch.UserName(s.User)
-	said, errs := s.Each(ctx, []string{"qhost", "-F", "-q", "-xml"}, qstat("*"), []string{"qselect", "-U", user})
+	said, errs := s.Each(ctx, "qhost -F -q -xml", qstat("*"), "qselect -U "+user)
 	hosts, unread := parseHosts(said[0])
 	rows, err := parseJobs(said[1])
 	if err := cmp.Or(errs[0], errs[1], unlessEmpty(errs[2]), unread, err); err != nil {
@@ -48,7 +49,7 @@ func (s *System) details(ctx context.Context, numbers []string) (map[string]deta
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	out, err := s.Output(ctx, qstatDetails(numbers)...)
+	out, err := s.Output(ctx, strings.Fields(qstatDetails(numbers))...)
 	if err != nil {
 		return nil, err
 	}
@@ -186,16 +187,21 @@ func (v *view) tally() {
 // stateWords returns the reason why no job can start on a queue instance in this state, or "". A load above the threshold ("a") ends
 // with the jobs that cause it.
 func stateWords(state string) string {
-	for _, s := range []struct{ letter, means string }{
-		{"u", "it does not answer"}, {"E", "its queue is in error"}, {"d", "disabled"}, {"D", "disabled by a calendar"}, {"C", "suspended by a calendar"},
-		{"s", "suspended"}, {"S", "suspended for another queue"}, {"A", "suspended, as its load is high"}, {"c", "its configuration is ambiguous"}, {"o", "its queue is being removed"},
-	} {
-		if strings.Contains(state, s.letter) {
-			return s.means
-		}
-	}
-	return ""
+	return stateLetters.First(func(letter string) bool { return strings.Contains(state, letter) })
 }
+
+const stateLetters driver.Table = `
+u = it does not answer
+E = its queue is in error
+d = disabled
+D = disabled by a calendar
+C = suspended by a calendar
+s = suspended
+S = suspended for another queue
+A = suspended, as its load is high
+c = its configuration is ambiguous
+o = its queue is being removed
+`
 
 // partitions returns the queues. The default is all.q, or else the only one.
 func (v *view) partitions() []cluster.Partition {

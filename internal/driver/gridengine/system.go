@@ -34,8 +34,6 @@ type System struct {
 	unheard map[string]time.Time // the hosts that do not answer, since when
 }
 
-var _ batch.System = (*System)(nil)
-
 // Open returns Grid Engine as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{hearing: hearing, Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"qsub", "qconf"}, Variable: "SGE_ROOT",
@@ -55,7 +53,7 @@ func (s *System) Words() driver.BatchWords {
 		Where:     []string{"-P", "-A", "-ar"},
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: argFlag, Command: "qsub",
-			Own:       []string{"-t", "-tc", "-o", "-e", "-j", "-i", "-cwd", "-wd", "-sync", "-terse", "-now", "-b", "-S", "-R", "-w", "-N", "-notify", "-clear", "-@"},
+			Own:       strings.Fields("-t -tc -o -e -j -i -cwd -wd -sync -terse -now -b -S -R -w -N -notify -clear -@"),
 			Elsewhere: []string{"-cell"},
 			Choose:    "name one cluster in the environment: export SGE_ROOT and SGE_CELL",
 		},
@@ -132,7 +130,7 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	if after == "" {
 		after = noJob
 	}
-	_, err := s.Output(ctx, "qalter", "-a", begin(w, time.Now()), "-hold_jid", after, id)
+	_, err := s.Output(ctx, "qalter", "-a", w.Begin(time.Now()), "-hold_jid", after, id)
 	return err
 }
 
@@ -144,7 +142,7 @@ func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 
 // jobs returns the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
 func (s *System) jobs(ctx context.Context, user string) ([]row, error) {
-	out, err := s.Output(ctx, qstat(user)...)
+	out, err := s.Output(ctx, strings.Fields(qstat(user))...)
 	if err != nil {
 		return nil, err
 	}

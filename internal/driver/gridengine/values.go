@@ -3,18 +3,12 @@ package gridengine
 import (
 	"math"
 	"strconv"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
-// parseSpan reads a length of time: seconds ("600", "600.000000") or hours, minutes and seconds ("24:00:00"). Unlimited ones and
-// texts that are none give 0.
-func parseSpan(text string) time.Duration {
-	d, _ := batch.Span(text) // 0 if it is none
-	return d
-}
+var parseNumber, parseCount, parseSpan = batch.Number, batch.Count, batch.Span
 
 // parseMemory reads an amount of memory such as "22.603G", "500M" or "1024". Capital letters are powers of 1024, small ones of
 // 1000. Unlimited amounts and texts that are none give 0.
@@ -31,23 +25,5 @@ func parseMemory(text string) int64 {
 	return int64(n * unit)
 }
 
-// parseNumber reads a number such as "2" or "0.500000". Texts that are none give 0.
-func parseNumber(text string) float64 {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n < 0 || n > math.MaxInt32 || math.IsNaN(n) {
-		return 0
-	}
-	return n
-}
-
-// parseCount reads a number without its fraction.
-func parseCount(text string) int { return int(parseNumber(text)) }
-
 // parseTime reads a time of qstat -xml, which is in the time zone of the command (commandEnv): UTC. Texts that are none give 0.
-func parseTime(text string) job.Time {
-	t, err := time.Parse("2006-01-02T15:04:05", text)
-	if err != nil || t.Year() < 1971 || t.Year() > 2200 {
-		return 0
-	}
-	return job.Time(t.UnixNano())
-}
+func parseTime(text string) job.Time { return batch.Time(text, "2006-01-02T15:04:05") }

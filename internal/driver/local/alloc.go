@@ -18,7 +18,6 @@ import (
 	"berth/internal/sys/disk"
 	"berth/internal/sys/private"
 	"berth/internal/sys/probe"
-	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -73,17 +72,13 @@ func (d *Driver) writeConfigs(a *alloc) error {
 		return job.IOError(job.User, scratch, "cannot create the scratch folder for all hosts", err).Advice("name another folder with --scratch")
 	}
 	for rank := range ranks(a.req) {
-		node := a.id.Node(rank)
-		if err := d.opts.Issue(node, a.file(rank, bundleEnd)); err != nil {
-			return fmt.Errorf("make keys for %s: %w", node, err)
-		}
-		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
+		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: a.id.Node(rank), Capacity: a.req.PerNode,
 			CPUs: d.opts.Machine.share(a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
 			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
 		if a.away() {
 			a.sendAway(&c, rank, token)
 		}
-		if err := statedir.WriteJSON(a.file(rank, configEnd), c); err != nil {
+		if err := d.opts.Equip(c, a.file(rank, configEnd)); err != nil {
 			return err
 		}
 	}
@@ -169,8 +164,5 @@ func (a *alloc) remove() error {
 	if err := a.removeShared(); err != nil {
 		return err
 	}
-	if err := disk.RemoveTree(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", a.dir, err)
-	}
-	return nil
+	return disk.RemoveTree(a.dir)
 }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func (d *Driver) occupied(a *alloc) bool {
 func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 	r := a.req.Remote
 	if len(r.Rent.Machines) > 0 {
-		c.Remote = a.noted(rank)
+		c.Remote = cmp.Or(a.config(rank).Remote, &wire.Remote{}) // the last machine of the rank
 	} else {
 		c.Remote = &wire.Remote{Host: r.Hosts[rank], Command: r.Command, Agent: r.Agent, Up: a.file(rank, upEnd), Scratch: a.req.Scratch, On: a.req.On}
 	}
@@ -79,18 +80,15 @@ func (a *alloc) shared() string {
 
 const sharedPrefix = "berth-"
 
-// noted returns the last machine of a rank, or one without a name if the rank had none.
-func (a *alloc) noted(rank int) *wire.Remote {
-	var c wire.WorkerConfig
-	if err := statedir.ReadJSON(a.file(rank, configEnd), &c); err == nil && c.Remote != nil {
-		return c.Remote
-	}
-	return &wire.Remote{}
+// config returns what is noted of the worker of a rank, zero if that is nothing.
+func (a *alloc) config(rank int) (c wire.WorkerConfig) {
+	_ = statedir.ReadJSON(a.file(rank, configEnd), &c) // there is none before the first
+	return c
 }
 
+// sharedNoted returns the folder that the allocation shares with other machines, "" if it has none yet.
 func (a *alloc) sharedNoted() string {
-	var c wire.WorkerConfig
-	if err := statedir.ReadJSON(a.file(0, configEnd), &c); err == nil && c.Remote != nil {
+	if c := a.config(0); c.Remote != nil {
 		return c.Scratch
 	}
 	return ""

@@ -16,8 +16,6 @@ type Backend struct {
 	Batch []driver.BatchWords // of batch systems: a command may be part of a job of one
 }
 
-var _ driver.Backend = Backend{}
-
 // Name returns "local".
 func (Backend) Name() string { return Name }
 
@@ -45,11 +43,7 @@ func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(s.State, "allocs")
-	if err := Sweep(dir, s.Known); err != nil {
-		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
-	}
-	return New(Options{Setup: s, Dir: dir, Scratch: scratchRoot(os.TempDir(), filepath.Join(s.Shared, "scratch"), driver.ScratchIn("/var/tmp")), Machine: m}), nil
+	return Open(Options{Setup: s, Dir: filepath.Join(s.State, "allocs"), Scratch: scratchRoot(os.TempDir(), filepath.Join(s.Shared, "scratch"), driver.ScratchIn("/var/tmp")), Machine: m}), nil
 }
 
 // scratchRoot returns the folder for intermediate data. The folder for temporary files says on which disk, but tasks and

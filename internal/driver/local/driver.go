@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,11 +53,17 @@ type Driver struct {
 	closed  bool
 }
 
-var _ driver.Driver = (*Driver)(nil)
-
 // New returns a driver that has no allocation yet.
 func New(opts Options) *Driver {
 	return &Driver{opts: opts, outbox: driver.NewOutbox(opts.Report), running: make(map[job.AllocID]*alloc)}
+}
+
+// Open is New for the allocations of earlier coordinators, too: it ends those that no coordinator knows any more.
+func Open(opts Options) *Driver {
+	if err := Sweep(opts.Dir, opts.Known); err != nil {
+		opts.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
+	}
+	return New(opts)
 }
 
 // unlock releases the lock and then makes the reports that were queued under it.
@@ -81,6 +88,16 @@ func (d *Driver) used() job.Resources {
 		}
 	}
 	return sum
+}
+
+// Remotes returns the other machines of all allocations, those that wait included.
+func (d *Driver) Remotes() (all []job.Remote) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range slices.AppendSeq(slices.Clone(d.waiting), maps.Values(d.running)) {
+		all = append(all, a.req.Remote)
+	}
+	return all
 }
 
 // fits reports whether an allocation can start beside those that run. The lock is held.
@@ -119,9 +136,14 @@ func (d *Driver) alloc(id job.AllocID, req job.AllocRequest) *alloc {
 func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	d.mu.Lock()
 	defer d.unlock()
-	d.waiting = append(d.waiting, d.alloc(id, req))
-	d.begin()
+	d.wait(d.alloc(id, req))
 	return nil
+}
+
+// wait adds an allocation to those that wait. The lock is held.
+func (d *Driver) wait(a *alloc) {
+	d.waiting = append(d.waiting, a)
+	d.begin()
 }
 
 // Adopt takes over an allocation of an earlier coordinator. Allocations are adopted in the order of their
@@ -131,8 +153,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	defer d.unlock()
 	a := d.alloc(id, req)
 	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) { // it was waiting, and waits again
-		d.waiting = append(d.waiting, a)
-		d.begin()
+		d.wait(a)
 		return nil
 	}
 	d.running[id] = a
@@ -200,7 +221,7 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 		return
 	}
 	if p.failures >= maxFailures && !a.away() {
-		d.giveUp(a, p)
+		d.fail(a, "the worker of "+string(p.node)+" ends as soon as it starts: "+driver.LastLine(a.file(p.rank, logEnd)))
 		return
 	}
 	if a.away() {
@@ -224,10 +245,6 @@ func (d *Driver) fail(a *alloc, reason string) {
 	d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: true})
 }
 
-func (d *Driver) giveUp(a *alloc, p *proc) {
-	d.fail(a, "the worker of "+string(p.node)+" ends as soon as it starts: "+driver.LastLine(a.file(p.rank, logEnd)))
-}
-
 func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 	reason := "it ended"
 	err := cmd.Wait()
@@ -239,9 +256,8 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 	if a.away() {
 		failed = !p.vacant && !d.cameUp(a, p)
 	}
-	if failed {
-		p.failures++
-	} else {
+	p.failures++
+	if !failed {
 		p.failures = 0
 	}
 	d.mu.Unlock()
@@ -253,37 +269,29 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 func (d *Driver) exited(a *alloc, p *proc, reason string) {
 	d.mu.Lock()
 	p.pid = 0
-	if d.closed || p.released {
-		d.cleanUp(a)
-		d.mu.Unlock()
-		return
+	if !d.closed && !p.released {
+		d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
+		d.outbox.Put(step.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
 	}
-	d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
-	d.outbox.Put(step.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
 	d.unlock()
 	d.mu.Lock()
 	defer d.unlock()
-	if d.closed || p.released { // it was released meanwhile
-		d.cleanUp(a)
-		return
-	}
 	switch {
+	case d.closed || p.released: // or it was released meanwhile
+		d.cleanUp(a)
 	case p.vacant && p.next != nil:
 		d.assign(a, p, *p.next)
-		return
 	case a.away():
 		d.retry(a, p)
-		return
+	default:
+		d.spawn(a, p)
 	}
-	d.spawn(a, p)
 }
 
 // cleanUp removes a released allocation's folder once its last worker has ended.
 func (d *Driver) cleanUp(a *alloc) {
-	for _, p := range a.procs {
-		if p.pid != 0 || !p.released {
-			return
-		}
+	if slices.ContainsFunc(a.procs, func(p *proc) bool { return p.pid != 0 || !p.released }) {
+		return
 	}
 	if err := a.remove(); err != nil {
 		d.opts.Log.Warn("an allocation's folder cannot be removed", "alloc", a.id, "err", err)
@@ -340,12 +348,7 @@ func terminate(pid int) {
 func (d *Driver) Release(_ context.Context, id job.AllocID) error {
 	d.mu.Lock()
 	defer d.unlock()
-	for i, a := range d.waiting {
-		if a.id == id {
-			d.waiting = append(d.waiting[:i], d.waiting[i+1:]...)
-			return nil
-		}
-	}
+	d.waiting = slices.DeleteFunc(d.waiting, func(a *alloc) bool { return a.id == id })
 	if a := d.running[id]; a != nil {
 		d.drop(a)
 	}

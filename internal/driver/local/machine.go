@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -21,7 +22,6 @@ type Machine struct {
 	Mem      int64  // memory, bytes: the machine's, or the least limit of its control groups
 	CPUModel string // the kernel's name of the CPU
 	GPUs     gpus.Devices
-	nodeType string
 }
 
 // ThisMachine returns a description of this machine.
@@ -31,7 +31,6 @@ func ThisMachine() (Machine, error) {
 		return Machine{}, fmt.Errorf("read the CPUs this process may use: %w", err)
 	}
 	m := Machine{CPUs: cpus, Cores: len(cpus), CPUModel: cpuModel(), GPUs: gpus.OfMachine(os.Environ(), "/")}
-	m.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
 	groups, _ := os.ReadFile("/proc/self/cgroup") // without it there are no limits
 	limits := readGroups(string(groups), "/sys/fs/cgroup")
 	if limits.cores > 0 {
@@ -45,16 +44,13 @@ func ThisMachine() (Machine, error) {
 	if limits.mem > 0 {
 		m.Mem = min(m.Mem, limits.mem)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	m.Host = host
+	host, _ := os.Hostname()
+	m.Host = cmp.Or(host, "localhost")
 	return m, nil
 }
 
 // NodeType returns the machine's type (see predict.NodeType).
-func (m *Machine) NodeType() string { return m.nodeType }
+func (m *Machine) NodeType() string { return predict.NodeType(m.CPUModel, len(m.CPUs)) }
 
 // Capacity returns the resources for tasks.
 func (m Machine) Capacity() job.Resources {

@@ -27,7 +27,7 @@ func shapeArgs(req job.AllocRequest) ([]string, error) {
 	args := append([]string{"-N", batch.JobName(b.Name)}, b.Args...)
 	args = append(args, "-l", "select="+strconv.Itoa(req.Nodes)+":"+chunk, "-l", "place="+place)
 	if req.Time > 0 {
-		args = append(args, "-l", "walltime="+strconv.FormatInt(int64(batch.Rounded(req.Time, grain)/time.Second), 10))
+		args = append(args, "-l", "walltime="+batch.Units(int64(req.Time), int64(grain)))
 	}
 	if b.Partition != "" && reservation(b.Args) == "" {
 		args = append(args, "-q", b.Partition)
@@ -43,7 +43,7 @@ func chunkOf(req job.AllocRequest) (string, error) {
 	each := req.PerNode
 	items := []string{"ncpus=" + strconv.Itoa(max(each.CPUs, 1)), "mpiprocs=1"}
 	if each.Mem > 0 {
-		items = append(items, "mem="+strconv.FormatInt(batch.Ceil(each.Mem, 1<<20), 10)+"mb")
+		items = append(items, "mem="+batch.Units(each.Mem, 1<<20)+"mb")
 	}
 	if each.GPUs > 0 {
 		items = append(items, "ngpus="+strconv.Itoa(each.GPUs))
@@ -70,13 +70,13 @@ const grain = time.Second
 // its output itself, as PBS would replace the file at the end. With -f no process stays in the background that would keep the
 // submission's file open.
 func ownArgs(s batch.Submission) []string {
-	return []string{"-f", "-S", "/bin/sh", "-r", "n", "-j", "oe", "-o", "/dev/null", "-v", mark + "=" + filepath.Base(s.Script)}
+	return append(strings.Fields("-f -S /bin/sh -r n -j oe -o /dev/null -v"), mark+"="+filepath.Base(s.Script))
 }
 
 // waitArgs returns the qsub and qalter options that say what a job waits for. A dependency that was met cannot be taken away, and need not.
 func waitArgs(w batch.Wait, now time.Time) (args []string) {
 	if w.Delay > 0 {
-		args = append(args, "-a", now.Add(w.Delay).UTC().Format("200601021504.05"))
+		args = append(args, "-a", w.Begin(now))
 	}
 	if len(w.After) > 0 {
 		args = append(args, "-W", "depend=afterany:"+strings.Join(w.After, ":"))

@@ -19,7 +19,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	if what := a.outside(req, s.me()); what != "" {
+	if what := a.outside(req, s.me(ctx)); what != "" {
 		return 0, job.ConfigError(Name, what, "look at the limits: "+queueWords.Limits)
 	}
 	return 0, neverRuns(&snap, req)
@@ -27,12 +27,11 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 
 // neverRuns returns an error if too few nodes could ever hold a share of the request, those that are down included.
 func neverRuns(snap *cluster.Snapshot, req job.AllocRequest) error {
-	up := cluster.Snapshot{Nodes: append([]cluster.Node(nil), snap.Nodes...), Queue: snap.Queue}
-	for i := range up.Nodes {
-		up.Nodes[i].Down = ""
+	for i := range snap.Nodes {
+		snap.Nodes[i].Down = ""
 	}
 	view := cluster.View{Partition: req.Batch.Partition, PerNode: req.PerNode, Constraint: req.Batch.Constraint, Reservation: reservation(req.Batch.Args)}
-	nodes, _ := up.Usable(view)
+	nodes, _ := snap.Usable(view)
 	if len(nodes) >= req.Nodes {
 		return nil
 	}
@@ -48,12 +47,13 @@ func (a *answers) outside(req job.AllocRequest, of account) string {
 			queue = q
 		}
 	}
+	queue = limited(queue, server)
 	nodes, each := int64(req.Nodes), req.PerNode
 	for _, x := range []struct {
 		what string
 		n    int64
 	}{{"ncpus", nodes * int64(max(each.CPUs, 1))}, {"ngpus", nodes * int64(each.GPUs)}, {"nodect", nodes}, {"mem", nodes * each.Mem}} {
-		if most := least(queue, server, "resources_max."+x.what); most != "" && x.n > parseSize(most) {
+		if most := queue["resources_max."+x.what]; most != "" && x.n > parseSize(most) {
 			return fmt.Sprintf("a job may have %s=%s at most", x.what, most)
 		}
 		if most := together(x.what, of, queue, server); most != "" && x.n > parseSize(most) {
@@ -63,7 +63,7 @@ func (a *answers) outside(req job.AllocRequest, of account) string {
 			return fmt.Sprintf("a job must have %s=%s at least", x.what, least)
 		}
 	}
-	if most := maxTime(queue, server); most > 0 && batch.Rounded(req.Time, grain) > most {
+	if most := maxTime(queue); most > 0 && batch.Rounded(req.Time, grain) > most {
 		return "a wall time may be " + job.FormatDuration(most) + " at most"
 	}
 	if least := minTime(queue); req.Time > 0 && batch.Rounded(req.Time, grain) < least {
@@ -71,5 +71,3 @@ func (a *answers) outside(req job.AllocRequest, of account) string {
 	}
 	return ""
 }
-
-var _ batch.System = (*System)(nil)

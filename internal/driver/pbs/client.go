@@ -17,8 +17,8 @@ const (
 )
 
 // ask runs a command in the format dsv and returns what it prints.
-func (s *System) ask(ctx context.Context, name string, args ...string) ([]record, error) {
-	out, err := s.Output(ctx, dsv(name, args...)...)
+func (s *System) ask(ctx context.Context, name, args string) ([]record, error) {
+	out, err := s.Output(ctx, strings.Fields(dsv(name, args))...)
 	return parseRecords(out), err
 }
 
@@ -30,7 +30,7 @@ func (s *System) Available(ctx context.Context) error {
 	if err := tools.Lacks(tools.Needed...); err != nil {
 		return err
 	}
-	out, said, err := tools.Run(ctx, batch.Call{Name: "qstat", Args: dsv("qstat", "-B", "-f")[1:], Env: tools.Env})
+	out, said, err := tools.Run(ctx, batch.Call{Name: "qstat", Args: strings.Fields(dsv("", "-B -f")), Env: tools.Env})
 	switch {
 	case err == nil && len(parseRecords(out)) > 0:
 		return nil

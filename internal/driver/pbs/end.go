@@ -20,23 +20,21 @@ func (r record) status(now job.Time) batch.Status {
 	if start > 0 && span > 0 {
 		st.End = start.Add(span)
 	}
-	switch state := r["job_state"]; {
-	case isPending(state):
-		st.Phase, st.Why, st.Start, st.End = batch.Waiting, waitsFor(r), parseTime(r["estimated.start_time"]), 0
+	state := r["job_state"]
+	switch st.Phase = states.Phase(state); st.Phase {
+	case batch.Waiting:
+		st.Why, st.Start, st.End = waitsFor(r), parseTime(r["estimated.start_time"]), 0
 		st.Never = strings.HasPrefix(r["comment"], never)
-	case state == "R" && r["substate"] == "71":
-		st.Phase = batch.Starting // its nodes are being provisioned
-	case state == "R" && start == 0 && now > parseTime(r["mtime"]).Add(startPatience):
-		st.Phase, st.Verdict = batch.Ending, batch.Taken("its nodes have not started it for "+job.FormatDuration(startPatience))
-	case state == "R" && start == 0:
-		st.Phase = batch.Starting // it is being sent to its nodes
-	case state == "R":
-		st.Phase = batch.Running
-	case state == "E":
-		st.Phase = batch.Ending
-	case state == "F" || state == "X" || state == "M":
-		st.Phase, st.End = batch.Over, max(parseTime(r["obittime"]), parseTime(r["mtime"]))
-	default:
+	case batch.Running:
+		switch provisioning := r["substate"] == "71"; {
+		case !provisioning && start == 0 && now > parseTime(r["mtime"]).Add(startPatience):
+			st.Phase, st.Verdict = batch.Ending, batch.Taken("its nodes have not started it for "+job.FormatDuration(startPatience))
+		case provisioning || start == 0: // or it is being sent to its nodes
+			st.Phase = batch.Starting
+		}
+	case batch.Over:
+		st.End = max(parseTime(r["obittime"]), parseTime(r["mtime"]))
+	case batch.Gone, batch.Odd:
 		st.Phase, st.Why = batch.Odd, "suspended (state "+state+")"
 	}
 	return st

@@ -2,12 +2,12 @@ package pbs
 
 import (
 	"cmp"
+	"context"
 	"os"
-	"os/user"
-	"slices"
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
@@ -17,32 +17,23 @@ const defaultConfig = "/etc/pbs.conf"
 
 // changing are variables that would change what the commands print or do. Options in PBS_QSUB_ARGS are part of the request instead
 // (Defaults), as the plan must know them.
-var changing = []string{"LC_ALL", "TZ", "PBS_QSUB_ARGS", "PBS_DPREFIX"}
+var changing = driver.Says(`^(LC_ALL|TZ|PBS_QSUB_ARGS|PBS_DPREFIX)$`)
 
 // commandEnv returns the environment for PBS's commands.
 func commandEnv(env []string) []string {
-	return batch.Environ(env, func(name string) bool { return slices.Contains(changing, name) }, "LC_ALL=C", "TZ=UTC")
+	return batch.Environ(env, changing, "LC_ALL=C", "TZ=UTC")
 }
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.
 func (s *System) Defaults() (b job.Batch, notes []string) {
-	words := strings.Fields(job.Getenv(s.User, "PBS_QSUB_ARGS"))
-	for i, w := range words {
-		for _, o := range []struct {
-			flag string
-			to   *string
-		}{{"-q", &b.Partition}, {"-A", &b.Account}} {
-			value, ok := strings.CutPrefix(w, o.flag)
-			if ok && value == "" && i+1 < len(words) {
-				value = words[i+1]
-			}
-			if ok {
-				*o.to = value
-			}
-		}
+	for _, option := range placeOptions().FindAllStringSubmatch(job.Getenv(s.User, "PBS_QSUB_ARGS"), -1) {
+		b.Partition, b.Account = cmp.Or(option[1], b.Partition), cmp.Or(option[2], b.Account)
 	}
 	return b, nil
 }
+
+// placeOptions has the queue and the account in options of qsub.
+var placeOptions = pattern.Lazy(`(?:^|\s)(?:-q\s*(\S+)|-A\s*(\S+))`)
 
 // setting returns a value of the configuration: of the environment, else of its file.
 func (s *System) setting(name string) string {
@@ -68,25 +59,14 @@ func (s *System) clusterID(server string) string {
 }
 
 // me returns the user for whom this process runs, with the groups.
-func (s *System) me() account {
-	of := account{name: batch.UserName(s.User)}
-	u, err := user.Current()
-	if err != nil {
-		return of
-	}
-	ids, _ := u.GroupIds() // without them no group is known
-	for _, id := range ids {
-		if g, err := user.LookupGroupId(id); err == nil {
-			of.groups = append(of.groups, g.Name)
-		}
-	}
-	return of
+func (s *System) me(ctx context.Context) account {
+	return account{batch.UserName(s.User), s.Groups(ctx)}
 }
 
 // exports returns shell lines that give a job's script the configuration of the user's environment.
 func (s *System) exports() string {
 	if file := job.Getenv(s.User, "PBS_CONF_FILE"); file != "" {
-		return "PBS_CONF_FILE=" + batch.Quote(file) + "\nexport PBS_CONF_FILE\n"
+		return "PBS_CONF_FILE=" + job.Quote(file) + "\nexport PBS_CONF_FILE\n"
 	}
 	return ""
 }

@@ -12,16 +12,16 @@ var errAway = errors.New("the PBS server does not answer")
 
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts.
 var kinds = []batch.Kind{
-	{Err: errAway, Contains: []string{"cannot connect to server", "Connection refused", "Connection reset", "Connection timed out", "No route to host",
-		"Network is unreachable", "Broken pipe", "Communication failure", "Premature end of", "End of File", "End of file", "Batch protocol error",
-		"Unable to connect", "pbs_iff", "Expired", "shutting down", "System error", "Internal server error", "Internal error", "Resource temporarily",
-		"No space left", "Cannot save", "Timeout"}},
-	{Err: batch.ErrGone, Contains: []string{"Unknown Job Id", "Job has finished", "Request invalid for state of job"}},
-	{Err: batch.ErrLater, Contains: []string{"would exceed", "Maximum number of jobs", "Queue is not enabled", "limit on "}},
+	{Err: errAway, Contains: "cannot connect to server|" +
+		batch.NoConnection + "|Communication failure|Premature end of|End of File|End of file|Batch protocol error|" +
+		"Unable to connect|pbs_iff|Expired|shutting down|System error|Internal server error|Internal error|Resource temporarily|" +
+		"No space left|Cannot save|Timeout"},
+	{Err: batch.ErrGone, Contains: "Unknown Job Id|Job has finished|Request invalid for state of job"},
+	{Err: batch.ErrLater, Contains: "would exceed|Maximum number of jobs|Queue is not enabled|limit on "},
 }
 
 // prefixes begin lines of messages and say nothing.
-var prefixes = []string{"qsub: ", "qstat: ", "qselect: ", "qalter: ", "qdel: ", "qsig: ", "pbsnodes: ", "pbs_rstat: "}
+const prefixes = "qsub: |qstat: |qselect: |qalter: |qdel: |qsig: |pbsnodes: |pbs_rstat: "
 
 // classify makes an error from a command's message.
 func classify(name, said string, _ int) error { return batch.Failure(kinds, name, said, words(said)) }

@@ -1,14 +1,16 @@
 package pbs
 
-import "strings"
+import (
+	"berth/internal/core/pattern"
+	"slices"
+	"strings"
+)
 
 // separator separates the fields of a line in the format dsv. PBS escapes it in values, as it does with other control characters.
 const separator = "\x1f"
 
 // dsv returns a command that prints that format.
-func dsv(name string, args ...string) []string {
-	return append([]string{name, "-F", "dsv", "-D", separator}, args...)
-}
+func dsv(name, args string) string { return name + " -F dsv -D " + separator + " " + args }
 
 // record is a job, queue, server, node or reservation: its values by key, and its name, whose key is empty.
 type record map[string]string
@@ -23,6 +25,11 @@ func (r record) list(key string) []string {
 	return strings.FieldsFunc(r[key], func(c rune) bool { return c == ',' || c == ' ' })
 }
 
+// has returns a function that reports whether a text is among these items.
+func (r record) has(key string) func(item string) bool {
+	return func(item string) bool { return slices.Contains(r.list(key), item) }
+}
+
 // parseRecords reads lines of the format dsv: "Job Id: 7.pbs" (or "Queue: …", "Server: …", "Name=…"), and then fields "key=value".
 func parseRecords(out string) []record {
 	var all []record
@@ -34,17 +41,16 @@ func parseRecords(out string) []record {
 				r[key] = value
 			}
 		}
-		for _, head := range []string{"Job Id: ", "Queue: ", "Server: ", "Name="} {
-			if name, ok := strings.CutPrefix(fields[0], head); ok {
-				r[""] = name
-			}
-		}
-		if r.name() != "" {
+		if head := recordHead().FindStringSubmatch(fields[0]); head != nil {
+			r[""] = head[1]
 			all = append(all, r)
 		}
 	}
 	return all
 }
+
+// recordHead begins a line of that format, and has the name of the record.
+var recordHead = pattern.Lazy(`^(?:Job Id: |Queue: |Server: |Name=)(.+)`)
 
 // splitFields splits a line at the separator. A backslash takes the meaning of the character behind it.
 func splitFields(line string) []string {

@@ -17,15 +17,8 @@ type site struct {
 	queues map[string]*queue
 }
 
-// holdsNodes reports whether a job in this state occupies its nodes: it runs, is ending, or is suspended.
-func holdsNodes(state string) bool {
-	return state == "R" || state == "E" || state == "S" || state == "U"
-}
-
-// isPending reports whether a job in this state has not started yet. Of an array of which some tasks run ("B"), others may wait.
-func isPending(state string) bool {
-	return state == "Q" || state == "H" || state == "W" || state == "T" || state == "B"
-}
+// states are the states of jobs. Of an array of which some tasks run ("B"), others may wait.
+var states = batch.States{batch.Waiting: " Q H W T B ", batch.Running: " R ", batch.Ending: " E ", batch.Over: " F X M ", batch.Odd: " S U "}
 
 // parseJob reads what is the same for running and pending jobs.
 func parseJob(r record) cluster.Queued {

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 )
 
 // node is a node: all vnodes of one host.
@@ -47,7 +48,7 @@ func (n *node) add(r record) {
 	used := resources(func(name string) string { return r["resources_assigned."+name] })
 	free := all.Minus(used)
 	free.CPUs, free.Mem, free.GPUs = max(free.CPUs, 0), max(free.Mem, 0), max(free.GPUs, 0)
-	if states := r.list("state"); slices.Contains(states, "job-exclusive") || slices.Contains(states, "resv-exclusive") {
+	if is := r.has("state"); is("job-exclusive") || is("resv-exclusive") {
 		free = job.Resources{GPUType: free.GPUType} // its user has all of it, whatever was requested
 	}
 	n.Capacity, n.Free = n.Capacity.Plus(all), n.Free.Plus(free)
@@ -55,30 +56,34 @@ func (n *node) add(r record) {
 
 // alone reports whether jobs never share a vnode unless they ask for it, or never at all.
 func alone(r record) bool {
-	sharing := r["sharing"]
-	return strings.HasPrefix(sharing, "default_excl") || strings.HasPrefix(sharing, "force_excl")
+	return exclusive(r["sharing"])
 }
 
+var exclusive = driver.Says(`^(default|force)_excl`)
+
 // downStates are the states of a vnode in which no job can start there, with their meanings. A job starts a node that sleeps.
-var downStates = []struct{ state, means string }{
-	{stateUnknown, "not reported yet"}, {"down", "down"}, {"offline", "offline"}, {"stale", "no longer reported"}, {"unknown", "not reported yet"},
-	{"unresolvable", "its name has no address"}, {"maintenance", "in maintenance"}, {"provisioning", "being provisioned"},
-	{"wait-provisioning", "about to be provisioned"}, {"busy", "its load is too high"},
-}
+const downStates driver.Table = stateUnknown + ` = not reported yet
+down = down
+offline = offline
+stale = no longer reported
+unknown = not reported yet
+unresolvable = its name has no address
+maintenance = in maintenance
+provisioning = being provisioned
+wait-provisioning = about to be provisioned
+busy = its load is too high
+`
 
 // stateUnknown is the state of a vnode that has not reported since the server was started.
 const stateUnknown = "state-unknown"
 
 // down returns the reason why no job can start on a vnode, or "".
 func down(r record) string {
-	states := r.list("state")
-	for _, d := range downStates {
-		if slices.Contains(states, d.state) {
-			comment := strings.TrimPrefix(r["comment"], "node down: ")
-			return strings.TrimSuffix(d.means+": "+comment, ": ")
-		}
+	means := downStates.First(r.has("state"))
+	if means == "" {
+		return ""
 	}
-	return ""
+	return strings.TrimSuffix(means+": "+strings.TrimPrefix(r["comment"], "node down: "), ": ")
 }
 
 // features returns what --constraint can require of a vnode: resources that are texts or are True, as in "arch=linux" and "bigmem".
@@ -100,7 +105,7 @@ func features(r record) []string {
 }
 
 // countable are resources that are no features.
-var countable = []string{"ncpus", "mem", "vmem", "ngpus", "host", "vnode", "nodect", "mpiprocs", "ompthreads"}
+var countable = strings.Fields("ncpus mem vmem ngpus host vnode nodect mpiprocs ompthreads")
 
 // serves reports whether jobs of a queue may run on the node. A queue has the nodes that name it, if there are any, else those that
 // name no queue; a scheduler of its own has the nodes of its partition; and a value that the queue adds to each chunk must be on the node.
@@ -111,7 +116,7 @@ func (n *node) serves(queue record, named bool) bool {
 	}
 	for key, value := range queue {
 		name, ok := strings.CutPrefix(key, "default_chunk.")
-		if ok && !slices.Contains(countable, name) && !slices.Contains(n.list("resources_available."+name), value) {
+		if ok && !slices.Contains(countable, name) && !n.has("resources_available."+name)(value) {
 			return false
 		}
 	}

@@ -2,11 +2,13 @@ package pbs
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"berth/internal/core/cluster"
+	"berth/internal/driver"
 )
 
 // account is the user for whom queues are read.
@@ -29,19 +31,17 @@ func parseQueues(records []record, server record, nodes []node, of account, rese
 		if slices.Contains(reserved, r.name()) {
 			continue
 		}
+		r = limited(r, server)
 		q := queue{record: r, priority: parseCount(r["Priority"])}
 		q.Partition = cluster.Partition{Name: r.name(), Default: r.name() == server["default_queue"],
-			MinNodes: parseCount(r["resources_min.nodect"]), MaxNodes: parseCount(least(r, server, "resources_max.nodect")),
+			MinNodes: parseCount(r["resources_min.nodect"]), MaxNodes: parseCount(r["resources_max.nodect"]),
 			MinTime: minTime(r), MinCPUs: parseCount(r["resources_min.ncpus"]),
-			MaxTime: maxTime(r, server), DefaultTime: parseSpan(r["resources_default.walltime"])}
+			MaxTime: maxTime(r), DefaultTime: parseSpan(r["resources_default.walltime"])}
 		for b, resource := range ofJob {
-			q.Bounds[b] = parseSize(least(r, server, "resources_max."+resource))
+			q.Bounds[b] = parseSize(r["resources_max."+resource])
 		}
 		for b, resource := range ofUser {
 			q.Bounds[b] = parseSize(together(resource, of, r, server))
-		}
-		if q.DefaultTime == 0 {
-			q.DefaultTime = parseSpan(server["resources_default.walltime"])
 		}
 		q.Closed, q.Drains = closed(r, of)
 		named := slices.ContainsFunc(nodes, func(n node) bool { return n.record["queue"] == r.name() })
@@ -74,17 +74,20 @@ func together(resource string, of account, levels ...record) (least string) {
 	return least
 }
 
-// least returns the value of a limit: that of the queue, else that of the server, as PBS examines them.
-func least(queue, server record, key string) string {
-	if v := queue[key]; v != "" {
-		return v
+// limited returns a queue with the server's limits and defaults of a job where it has none of its own, as PBS examines them.
+func limited(queue, server record) record {
+	all := maps.Clone(queue)
+	for key, value := range server {
+		if ofJobs(key) && all[key] == "" {
+			all[key] = value
+		}
 	}
-	return server[key]
+	return all
 }
 
-func maxTime(queue, server record) time.Duration {
-	return parseSpan(least(queue, server, "resources_max.walltime"))
-}
+var ofJobs = driver.Says(`^resources_(max|default)\.`)
+
+func maxTime(queue record) time.Duration { return parseSpan(queue["resources_max.walltime"]) }
 
 func minTime(queue record) time.Duration { return parseSpan(queue["resources_min.walltime"]) }
 

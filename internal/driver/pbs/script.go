@@ -3,6 +3,7 @@ package pbs
 import (
 	"strconv"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -31,7 +32,7 @@ const nodesFile = "nodes"
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this PBS job.
-dir=` + batch.Quote(dir) + `
+dir=` + job.Quote(dir) + `
 exec >>"$dir/` + Name + `.log" 2>&1
 ` + s.exports() + `config=${PBS_CONF_FILE:-` + defaultConfig + `}
 [ ! -r "$config" ] || . "$config"

@@ -30,7 +30,7 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 	if err != nil {
 		return a, cluster.Snapshot{}, err
 	}
-	snap, err := a.snapshot(s.me(), inside)
+	snap, err := a.snapshot(s.me(ctx), inside)
 	if err != nil {
 		return a, snap, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
 	}
@@ -41,7 +41,7 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 // query runs the commands at the same time. Running tasks of arrays, which qstat leaves out without -t
 // (and lists with thousands of waiting ones with it), are those that the nodes name.
 func (s *System) query(ctx context.Context) (a answers, err error) {
-	said, errs := s.Each(ctx, dsv("qstat", "-B", "-f"), dsv("qstat", "-Q", "-f"), dsv("qstat", "-f"), dsv("pbsnodes", "-a"), []string{"pbs_rstat", "-F"})
+	said, errs := s.Each(ctx, dsv("qstat", "-B -f"), dsv("qstat", "-Q -f"), dsv("qstat", "-f"), dsv("pbsnodes", "-a"), "pbs_rstat -F")
 	if err := cmp.Or(errs...); err != nil {
 		return a, err
 	}
@@ -50,7 +50,7 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 		return a, err
 	}
 	if of := runningTasks(a.nodes); len(of) > 0 {
-		tasks, err := s.jobs(ctx, append([]string{"-f"}, of...)...)
+		tasks, err := s.jobs(ctx, "-f "+strings.Join(of, " "))
 		a.jobs = append(a.jobs, tasks...)
 		return a, err
 	}
@@ -64,7 +64,7 @@ func (s *System) nodes(ctx context.Context, nodes []record) (_ []record, err err
 	for before := 0; ; {
 		unknown := 0
 		for _, n := range nodes {
-			if states := n.list("state"); slices.Contains(states, stateUnknown) && !slices.Contains(states, "offline") {
+			if is := n.has("state"); is(stateUnknown) && !is("offline") {
 				unknown++
 			}
 		}
@@ -154,10 +154,10 @@ func (a *answers) addJobs(s *site, q *cluster.Queue, inside string) (others bool
 		if r["Job_Name"] == batch.WakeName && user == q.User && r.name() != inside {
 			continue
 		}
-		switch state := r["job_state"]; {
-		case holdsNodes(state):
+		switch phase := states.Phase(r["job_state"]); {
+		case phase.HoldsNodes():
 			q.Running = append(q.Running, s.running(r))
-		case isPending(state):
+		case phase == batch.Waiting:
 			of := waiting{}
 			if in := s.queues[r["queue"]]; in != nil {
 				of.queue = in.priority

@@ -43,9 +43,8 @@ func (s *System) Words() driver.BatchWords {
 		Where:     []string{"-A", "-P", "-q", "-Wgroup_list"},
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "pbs-arg", Command: "qsub",
-			Own: []string{"select", "-lselect", "-l select", "place", "-lplace", "-l place", "walltime", "-lwalltime", "-l walltime", "nodes", "-lnodes", "-l nodes",
-				"ncpus", "-lncpus", "-l ncpus", "mem", "-lmem", "-l mem", "-J", "-a", "-o", "-e", "-j", "-k", "-S", "-v", "-V", "-I", "-X", "-r", "-f", "-z",
-				"depend", "-Wdepend", "-W depend", "block", "-Wblock", "-W block"},
+			Own: strings.Split("select|-lselect|-l select|place|-lplace|-l place|walltime|-lwalltime|-l walltime|nodes|-lnodes|-l nodes|"+
+				"ncpus|-lncpus|-l ncpus|mem|-lmem|-l mem|-J|-a|-o|-e|-j|-k|-S|-v|-V|-I|-X|-r|-f|-z|depend|-Wdepend|-W depend|block|-Wblock|-W block", "|"),
 			Choose: "name one cluster in the environment: export PBS_CONF_FILE=FILE, or PBS_SERVER=NAME", NoQOS: true,
 		},
 	}
@@ -101,16 +100,16 @@ func (s *System) Cancel(ctx context.Context, id string, again bool) error {
 // Jobs asks for the states of jobs, and asks the history for those that have ended. A server without a history knows nothing of them.
 func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
 	seen := make(map[string]record, len(jobs))
-	for _, ask := range [][]string{{"-f"}, {"-x", "-f"}} {
+	for _, ask := range []string{"-f", "-x -f"} {
 		if len(seen) == len(jobs) {
 			break
 		}
 		for _, j := range jobs {
 			if _, is := seen[j.ID]; !is {
-				ask = append(ask, j.ID)
+				ask += " " + j.ID
 			}
 		}
-		records, err := s.jobs(ctx, ask...)
+		records, err := s.jobs(ctx, ask)
 		if err != nil {
 			return nil, err
 		}
@@ -136,8 +135,8 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 }
 
 // jobs returns those of the jobs that qstat knows. Some may have ended meanwhile, and those of others may be hidden.
-func (s *System) jobs(ctx context.Context, args ...string) ([]record, error) {
-	records, err := s.ask(ctx, "qstat", args...)
+func (s *System) jobs(ctx context.Context, args string) ([]record, error) {
+	records, err := s.ask(ctx, "qstat", args)
 	if errors.Is(err, batch.ErrGone) {
 		err = nil
 	}

@@ -2,7 +2,6 @@ package pbs
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,14 +12,7 @@ import (
 
 // Parsers of single values, in the formats of pbs_resources(7) and qstat(1).
 
-// parseCount reads a number that is not negative; 0 if there is none.
-func parseCount(s string) int {
-	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int(n)
-}
+var parseCount, parseSpan = batch.Count, batch.Span
 
 // parseSize reads an amount of memory such as "8gb", "1048576kb" or "4096", in bytes; 0 if there is none. A word ("kw") has eight bytes.
 func parseSize(s string) int64 {
@@ -35,23 +27,8 @@ func parseSize(s string) int64 {
 	return n
 }
 
-// parseSpan reads a time such as "48:00:00", "90" (seconds) or "1:30.5"; 0 if there is none.
-func parseSpan(s string) time.Duration {
-	d, _ := batch.Span(s)
-	return d
-}
-
-// timeLayout is the form of PBS's times in the locale C.
-const timeLayout = "Mon Jan _2 15:04:05 2006"
-
 // parseTime reads a time in UTC, as commandEnv asks for; 0 if there is none.
-func parseTime(s string) job.Time {
-	t, err := time.Parse(timeLayout, s)
-	if err != nil || t.Unix() < 0 || t.Unix() > math.MaxInt64/int64(time.Second) {
-		return 0
-	}
-	return job.Time(t.UnixNano())
-}
+func parseTime(s string) job.Time { return batch.Time(s, time.ANSIC) }
 
 // resources reads what a chunk or a vnode has, given the value of each resource. Cores count as given: the caller knows the default.
 func resources(value func(name string) string) job.Resources {

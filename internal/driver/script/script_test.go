@@ -118,7 +118,7 @@ func TestDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: share, WallTime: 3 * time.Second, Patience: 5 * time.Minute, Batch: true}, func(t *testing.T, s drivertest.Setup) driver.Driver {
-		return batch.New(batch.Options{Setup: driver.Setup{Exe: exe, Env: []string{}, Issue: s.Issue, Report: s.Report, Now: batchtest.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
+		return batch.New(batch.Options{Setup: driver.Setup{Exe: exe, Env: []string{}, Issue: s.Issue, Report: s.Report, Now: batchtest.Now, Wall: batchtest.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
 			System: f.open, Dir: s.Dir, Scratch: t.TempDir(), Poll: poll, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second})
 	})
 }

@@ -28,11 +28,10 @@ type answer struct {
 	Exit   *int     `json:"exit"`
 }
 
-// phases are the states of jobs by their words.
-var phases = map[string]batch.Phase{"": batch.Gone, "waiting": batch.Waiting, "starting": batch.Starting, "running": batch.Running, "ending": batch.Ending,
-	"over": batch.Over, "suspended": batch.Odd}
+// states are the states of jobs.
+var states = batch.States{batch.Waiting: " waiting ", batch.Starting: " starting ", batch.Running: " running ", batch.Ending: " ending ", batch.Over: " over ", batch.Odd: " suspended "}
 
-func (a *answer) phase() batch.Phase { return phases[a.State] }
+func (a *answer) phase() batch.Phase { return states.Phase(a.State) }
 
 // ask asks for jobs.
 func (s *System) ask(ctx context.Context, jobs []asked) ([]answer, error) {
@@ -43,7 +42,7 @@ func (s *System) ask(ctx context.Context, jobs []asked) ([]answer, error) {
 		Jobs []asked `json:"jobs"`
 	}{jobs}, &said)
 	for i, a := range said.Jobs {
-		if _, known := phases[a.State]; err == nil && (!known || a.ID == "") {
+		if unknown := a.State != "" && a.phase() == batch.Gone; err == nil && (unknown || a.ID == "") {
 			err = job.ConfigError(s.path("status"), fmt.Sprintf("jobs[%d] has the id %q and the state %q", i, a.ID, a.State), "see docs/scripts.md")
 		}
 	}

@@ -31,8 +31,6 @@ type System struct {
 	tools batch.Tools
 }
 
-var _ batch.System = (*System)(nil)
-
 // Open returns the scheduler whose scripts an environment names. It runs none.
 func Open(env []string) *System {
 	s := &System{env: env, dir: job.Getenv(env, DirVar)}
@@ -120,7 +118,7 @@ func (s *System) Test(context.Context, job.AllocRequest) (job.Time, error) { ret
 
 // Script returns what each node of a job runs.
 func (s *System) Script(comment, dir string) string {
-	return "#!/bin/sh\n# " + comment + ": RANK [NODE] starts the berth worker of one node.\nexec /bin/sh " + batch.Quote(dir+"/"+batch.NodeScript) + ` "$@"` + "\n"
+	return "#!/bin/sh\n# " + comment + ": RANK [NODE] starts the berth worker of one node.\nexec /bin/sh " + job.Quote(dir+"/"+batch.NodeScript) + ` "$@"` + "\n"
 }
 
 // NodeVariables sets the variables that a node's script needs.

@@ -15,7 +15,7 @@ const commandTimeout = 2 * time.Minute
 
 // table runs squeue and returns the fields of each job.
 func (s *System) table(ctx context.Context, fields []string, args ...string) ([][]string, error) {
-	out, err := s.Output(ctx, squeue(fields, args...)...)
+	out, err := s.Output(ctx, append(strings.Fields(squeue(fields)), args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *System) Available(ctx context.Context) error {
 		return job.ConfigError("SLURM_CLUSTERS", fmt.Sprintf("%q names several clusters, but berth plans a job for the queue of one cluster", names), "name one of them (sacctmgr show cluster lists them)")
 	}
 	out, err := s.Output(ctx, "scontrol", "ping")
-	if answers(out) {
+	if strings.Contains(out, " is UP") {
 		return nil // scontrol fails even if only one of several controllers is down
 	}
 	if err != nil && strings.Contains(err.Error(), "Could not establish a configuration source") {

@@ -40,7 +40,7 @@ func fakeSlurm(t *testing.T) (path, calls string) {
 func TestClusters(t *testing.T) {
 	path, calls := fakeSlurm(t)
 	dir := filepath.Join(t.TempDir(), "slurm")
-	opts := batch.Options{Setup: driver.Setup{Exe: "/bin/true", Env: []string{"PATH=/nowhere"}, Issue: func(job.NodeID, string) error { return nil }, Now: now, Report: func(step.Input) {}, Log: slog.New(slog.DiscardHandler)}, System: func(env []string) batch.System { return Open(env) }, Dir: dir, Scratch: t.TempDir(), Poll: time.Hour}
+	opts := batch.Options{Setup: driver.Setup{Exe: "/bin/true", Env: []string{"PATH=/nowhere"}, Issue: func(job.NodeID, string) error { return nil }, Now: now, Wall: now, Report: func(step.Input) {}, Log: slog.New(slog.DiscardHandler)}, System: func(env []string) batch.System { return Open(env) }, Dir: dir, Scratch: t.TempDir(), Poll: time.Hour, RetryFirst: time.Second, RetryMax: time.Minute}
 	said := func(call string) bool {
 		text, _ := os.ReadFile(calls)
 		return slices.Contains(strings.Split(string(text), "\n"), call)

@@ -3,9 +3,9 @@ package slurm
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -16,7 +16,7 @@ func (s *System) account(ctx context.Context, id string) watched {
 	if err != nil || !c.accounting {
 		return watched{}
 	}
-	out, err := s.Output(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--clusters="+c.cluster, "--jobs="+id, "--format=State,Reason,ExitCode,End")
+	out, err := s.Output(ctx, strings.Fields("sacct --noheader --parsable2 --allocations --clusters="+c.cluster+" --jobs="+id+" --format=State,Reason,ExitCode,End")...)
 	if err != nil {
 		return watched{}
 	}
@@ -24,14 +24,12 @@ func (s *System) account(ctx context.Context, id string) watched {
 }
 
 // parseAccount reads a line of sacct's output, such as "CANCELLED by 1000|None|0:15|1795231277".
-func parseAccount(out string) watched {
-	line, _, _ := strings.Cut(out, "\n")
-	f := strings.Split(line, "|")
-	if len(f) != 4 {
-		return watched{}
+func parseAccount(out string) (w watched) {
+	for _, f := range barred(out, 4) {
+		w = watched{state: f[0], reason: f[1], end: parseTime(f[3])}
+		w.exit, w.signal = parseExit(f[2])
+		break
 	}
-	w := watched{state: f[0], reason: f[1], end: parseTime(f[3])}
-	w.exit, w.signal = parseExit(f[2])
 	return w
 }
 
@@ -49,14 +47,10 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	switch state {
 	case "TIMEOUT":
 		return batch.Verdict{Reason: batch.TimePassed(batch.Rounded(j.Request.Time, grain))}
-	case "PREEMPTED":
-		return batch.Taken("it was preempted by another job")
 	case "NODE_FAIL":
 		return batch.Taken(batch.NodeFailed(batch.Host(j.Dir, 0))) // a job survives the failure of its other nodes
 	case "DEADLINE":
 		return batch.Verdict{Reason: "its deadline has passed"}
-	case "BOOT_FAIL", "LAUNCH_FAILED":
-		return batch.Taken("its nodes did not start")
 	case "CANCELLED":
 		if by != "" {
 			return batch.Taken("it was cancelled by user " + by)
@@ -69,29 +63,31 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	case "":
 		return batch.Verdict{}
 	}
+	if reason := taken.Of(state); reason != "" {
+		return batch.Taken(reason)
+	}
 	return batch.Verdict{Reason: "it ended in state " + strings.ToLower(state)}
 }
+
+const taken driver.Table = `
+PREEMPTED = it was preempted by another job
+BOOT_FAIL = its nodes did not start
+LAUNCH_FAILED = its nodes did not start
+`
 
 // noise is in srun's message about --cpu-bind=none on clusters that bind no processes, and in that of our script, which follows srun's own.
 var noise = []string{"lacks support for cpu binding", "before its workers did"}
 
 // memoryKills are the messages that slurmstepd writes to a job's output when it has ended a step that used more memory than allocated
 // (JobAcctGatherParams=OverMemoryKill), or when the kernel has ended some of its processes (task/cgroup). The latter has two spellings.
-var memoryKills = []string{"xceeded memory limit", "oom-kill event", "oom_kill event"}
+var memoryKills = driver.Says(overMemory + `|oom[-_]kill event`)
 
-// killedForMemory reports whether a job's output contains one of these messages.
-func killedForMemory(text string) bool {
-	return slices.ContainsFunc(memoryKills, func(said string) bool { return strings.Contains(text, said) })
-}
+const overMemory = "xceeded memory limit"
 
 // outOfMemory reports whether a job in this state ended for lack of memory. If its workers have ended by themselves, it did not:
 // the kernel may have ended only a task, which Slurm then reports as the job's state.
 func outOfMemory(j batch.Job, state, text string) bool {
-	switch state {
-	case "OUT_OF_MEMORY", "FAILED":
-		return !batch.WorkersEnded(j.Dir) && (state == "OUT_OF_MEMORY" || killedForMemory(text))
-	}
-	return false
+	return (state == "OUT_OF_MEMORY" || state == "FAILED" && memoryKills(text)) && !batch.WorkersEnded(j.Dir)
 }
 
 // logState derives a job's state from slurmstepd's messages in the job's output, or returns "" if it has none.
@@ -100,18 +96,20 @@ func logState(text string, w watched) string {
 	if w.reason == "TimeLimit" {
 		return "TIMEOUT"
 	}
-	for _, m := range []struct{ said, state string }{
-		{memoryKills[0], "OUT_OF_MEMORY"}, {"DUE TO TIME LIMIT", "TIMEOUT"}, {"DUE TO PREEMPTION", "PREEMPTED"}, {"DUE TO NODE FAILURE", "NODE_FAIL"}, {" CANCELLED AT ", "CANCELLED"},
-	} {
-		if strings.Contains(text, m.said) {
-			return m.state
-		}
-	}
-	switch {
-	case w.state != "COMPLETING":
-		return ""
+	switch said := logStates.First(func(said string) bool { return strings.Contains(text, said) }); {
+	case said != "" || w.state != "COMPLETING":
+		return said
 	case w.exit != 0 || w.signal != 0:
 		return "FAILED"
 	}
 	return "COMPLETED"
 }
+
+// logStates are the states by slurmstepd's messages.
+const logStates driver.Table = `
+xceeded memory limit = OUT_OF_MEMORY
+DUE TO TIME LIMIT = TIMEOUT
+DUE TO PREEMPTION = PREEMPTED
+DUE TO NODE FAILURE = NODE_FAIL
+CANCELLED AT = CANCELLED
+`

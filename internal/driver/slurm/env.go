@@ -13,9 +13,8 @@ import (
 // keptVariables are the variables that name the cluster or authenticate the user.
 var keptVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
 
-// slurmPrefixes are the prefixes of variables that are options of Slurm's commands, or that
-// describe the job that a process is part of.
-var slurmPrefixes = []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_"}
+// slurmVariables are variables that are options of Slurm's commands, or that describe the job that a process is part of.
+var slurmVariables = driver.Says(`^(SLURMD?|SBATCH|SRUN|SALLOC|SQUEUE|SINFO|SCANCEL|SCONTROL|SACCT)_`)
 
 // commandEnv returns the environment for Slurm's commands: the user's environment without
 // variables that would change what the commands print or do. Options in SBATCH_… variables are part
@@ -26,13 +25,12 @@ func commandEnv(env []string) []string {
 }
 
 func ofSlurm(name string) bool {
-	return !slices.Contains(keptVariables, name) &&
-		slices.ContainsFunc(slurmPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	return !slices.Contains(keptVariables, name) && slurmVariables(name)
 }
 
 // jobVariables are the variables of the user's environment that a worker gets, beside Slurm's own. Tasks
 // get the environment in their job's spec; the worker itself needs little.
-var jobVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "LD_LIBRARY_PATH", "TMPDIR", "SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
+var jobVariables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG TZ LD_LIBRARY_PATH TMPDIR SLURM_CONF SLURM_CLUSTERS SLURM_JWT")
 
 // jobEnv returns the environment in which sbatch is called and which sbatch gives to the job.
 // Credentials in the user's environment must not reach the nodes.
@@ -48,11 +46,11 @@ func (s *System) Defaults() (b job.Batch, notes []string) {
 		Partition: job.Getenv(s.User, "SBATCH_PARTITION"), Account: job.Getenv(s.User, "SBATCH_ACCOUNT"),
 		QOS: job.Getenv(s.User, "SBATCH_QOS"), Constraint: job.Getenv(s.User, "SBATCH_CONSTRAINT"),
 	}
-	for _, d := range defaults {
-		if value := job.Getenv(s.User, d.variable); value != "" && strings.HasPrefix(d.does, "--") {
-			b.Args = append(b.Args, d.does+"="+value)
+	for variable, does := range defaults.All() {
+		if value := job.Getenv(s.User, variable); value != "" && strings.HasPrefix(does, "--") {
+			b.Args = append(b.Args, does+"="+value)
 		} else if value != "" {
-			notes = append(notes, d.variable+"="+value+" of your shell has no effect: "+d.does)
+			notes = append(notes, variable+"="+value+" of your shell has no effect: "+does)
 		}
 	}
 	return b, notes
@@ -60,19 +58,23 @@ func (s *System) Defaults() (b job.Batch, notes []string) {
 
 // defaults are further variables that sbatch(1) documents: the option that each of them gives to all jobs, or what berth uses instead. Those
 // that are not here say nothing of where a job runs, or what it has there.
-var defaults = []struct{ variable, does string }{
-	{"SBATCH_RESERVATION", "--reservation"}, {"SBATCH_WCKEY", "--wckey"}, {"SBATCH_HINT", "--hint"}, {"SBATCH_THREADS_PER_CORE", "--threads-per-core"}, {"SBATCH_DELAY_BOOT", "--delay-boot"},
-	{"SBATCH_TIMELIMIT", "berth chooses the wall time (--max-time bounds it)"},
-	{"SBATCH_EXCLUSIVE", "give --exclusive"},
-	{"SBATCH_CLUSTERS", "name one cluster in SLURM_CLUSTERS"},
-	{"SBATCH_MEM_PER_CPU", memoryChosen}, {"SBATCH_MEM_PER_NODE", memoryChosen}, {"SBATCH_MEM_PER_GPU", memoryChosen},
-	{"SBATCH_GPUS", gpusChosen}, {"SBATCH_GPUS_PER_NODE", gpusChosen}, {"SBATCH_GPUS_PER_TASK", gpusChosen}, {"SBATCH_GRES", gpusChosen},
-}
-
-const (
-	memoryChosen = "give the memory of a task by --mem"
-	gpusChosen   = "give the GPUs of a task by --gpus, and other resources by --sbatch-arg=--gres=…"
-)
+const defaults driver.Table = `
+SBATCH_RESERVATION = --reservation
+SBATCH_WCKEY = --wckey
+SBATCH_HINT = --hint
+SBATCH_THREADS_PER_CORE = --threads-per-core
+SBATCH_DELAY_BOOT = --delay-boot
+SBATCH_TIMELIMIT = berth chooses the wall time (--max-time bounds it)
+SBATCH_EXCLUSIVE = give --exclusive
+SBATCH_CLUSTERS = name one cluster in SLURM_CLUSTERS
+SBATCH_MEM_PER_CPU = give the memory of a task by --mem
+SBATCH_MEM_PER_NODE = give the memory of a task by --mem
+SBATCH_MEM_PER_GPU = give the memory of a task by --mem
+SBATCH_GPUS = give the GPUs of a task by --gpus, and other resources by --sbatch-arg=--gres=…
+SBATCH_GPUS_PER_NODE = give the GPUs of a task by --gpus, and other resources by --sbatch-arg=--gres=…
+SBATCH_GPUS_PER_TASK = give the GPUs of a task by --gpus, and other resources by --sbatch-arg=--gres=…
+SBATCH_GRES = give the GPUs of a task by --gpus, and other resources by --sbatch-arg=--gres=…
+`
 
 // coresOf returns how many cores of this host the batch job has that a process with this environment is part of (sbatch(1),
 // OUTPUT ENVIRONMENT VARIABLES). A task of a step, and one of berth, has those of a task.

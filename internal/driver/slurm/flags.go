@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -26,7 +26,7 @@ func shapeArgs(req job.AllocRequest, mem memory) []string {
 		args = append(args, "--gpus-per-node="+strings.TrimPrefix(req.PerNode.GPUType+":"+strconv.Itoa(n), ":"))
 	}
 	if req.Time > 0 {
-		args = append(args, "--time="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Minute)), 10))
+		args = append(args, "--time="+batch.Units(int64(req.Time), int64(grain)))
 	}
 	for _, o := range []struct{ name, value string }{
 		{"--partition=", b.Partition}, {"--account=", b.Account}, {"--qos=", b.QOS}, {"--constraint=", b.Constraint},
@@ -43,16 +43,14 @@ func shapeArgs(req job.AllocRequest, mem memory) []string {
 
 // avoidArgs returns the sbatch option that leaves out the nodes which the request avoids, none if the user has chosen nodes.
 func avoidArgs(req job.AllocRequest) []string {
-	chosen := func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return slices.ContainsFunc([]string{"-x", "-w", "-F"}, func(short string) bool { return strings.HasPrefix(name, short) }) ||
-			slices.Contains([]string{"--exclude", "--nodelist", "--nodefile"}, name)
-	}
-	if len(req.Avoid) == 0 || slices.ContainsFunc(req.Batch.Args, chosen) {
+	if len(req.Avoid) == 0 || slices.ContainsFunc(req.Batch.Args, ofNodes) {
 		return nil
 	}
 	return []string{"--exclude=" + strings.Join(req.Avoid, ",")}
 }
+
+// ofNodes says that an argument of sbatch chooses nodes.
+var ofNodes = driver.Says(`^(-[xwF]|--(exclude|nodelist|nodefile)(=|$))`)
 
 // form is how a site wants requests to be described.
 type form struct {
@@ -89,21 +87,18 @@ func (m memory) args(req job.AllocRequest) []string {
 	case mem <= 0 || m == memNone || slices.ContainsFunc(req.Batch.Args, ofMemory):
 		return nil
 	case m == memPerCPU:
-		return []string{"--mem-per-cpu=" + strconv.FormatInt(batch.Ceil(mem, cpus<<20), 10) + "M"}
+		return []string{"--mem-per-cpu=" + batch.Units(mem, cpus<<20) + "M"}
 	}
-	return []string{"--mem=" + strconv.FormatInt(batch.Ceil(mem, 1<<20), 10) + "M"}
+	return []string{"--mem=" + batch.Units(mem, 1<<20) + "M"}
 }
 
 // ofMemory reports whether an argument of sbatch requests memory.
-func ofMemory(arg string) bool {
-	return strings.HasPrefix(arg, "--mem") && !strings.HasPrefix(arg, "--mem-b")
-}
+var ofMemory = driver.Says(`^--mem($|[^-]|-$|-[^b])`)
 
 // ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if
 // some nodes fail, and with their output in the allocation's folder.
 func ownArgs(s batch.Submission) []string {
-	return []string{"--parsable", "--no-requeue", "--no-kill", "--export=ALL", "--open-mode=append",
-		"--chdir=" + s.Dir, "--output=" + literal(s.Output)}
+	return append(strings.Fields("--parsable --no-requeue --no-kill --export=ALL --open-mode=append"), "--chdir="+s.Dir, "--output="+literal(s.Output))
 }
 
 // waitArgs returns the sbatch options that say what a job waits for.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"berth/internal/driver"
 	"fmt"
 	"strings"
 )
@@ -15,19 +16,19 @@ const separator = "\x1f"
 // anything. Slurm's own explanation comes last.
 var (
 	// queueFields are the fields of each job in a snapshot.
-	queueFields = []string{"JobArrayID", "UserName", "Partition", "State", "NumNodes", "NumCPUs", "tres-alloc", "OverSubscribe",
-		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS",
-		"tres-per-node", "tres-per-job", "Reason"}
+	queueFields = strings.Fields(`JobArrayID UserName Partition State NumNodes NumCPUs tres-alloc OverSubscribe
+		TimeLimit StartTime EndTime PriorityLong NodeList SchedNodes Reservation Account QOS
+		tres-per-node tres-per-job Reason`)
 	// watchFields are the fields of berth's own jobs in a poll.
-	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason", "SubmitTime", "Command"}
+	watchFields = strings.Fields("JobID State StartTime EndTime TimeLimit NodeList exit_code Reason SubmitTime Command")
 	// findFields are the fields by which a job with a lost id is found.
 	findFields = []string{"JobID", "State", "Command"}
 )
 
 // squeue returns the command that prints these fields. "Name:" without a size is as wide as
 // the value, and squeue prints the text behind the colon after the value.
-func squeue(fields []string, args ...string) []string {
-	return append([]string{"squeue", "--noheader", "--noconvert", "--Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator}, args...)
+func squeue(fields []string) string {
+	return "squeue --noheader --noconvert --Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator
 }
 
 // parseTable splits squeue's lines into n fields each. With several clusters squeue prints
@@ -80,14 +81,8 @@ func isKey(s string) bool {
 // freeText reports whether people write this key's value.
 func freeText(key string) bool { return key == "Reason" || key == "Comment" || key == "Extra" }
 
-// afterFreeText reports whether scontrol prints this key after a free text.
-func afterFreeText(key string) bool {
-	switch key {
-	case "Comment", "Extra", "InstanceId", "InstanceType", "ReservationName", "TLSCertTokenSet", "TLSCertLastRenewal", "Topology", "Parameters":
-		return true
-	}
-	return false
-}
+// afterFreeText are the keys that scontrol prints after a free text.
+var afterFreeText = driver.Says(`^(Comment|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|TLSCertLastRenewal|Topology|Parameters)$`)
 
 // parseRecords splits the output of "scontrol show … -o" into the records that have the key.
 func parseRecords(out, key string) []map[string]string {
@@ -110,9 +105,6 @@ func parseConfig(out string) map[string]string {
 	}
 	return config
 }
-
-// answers reports whether "scontrol ping" found a controller that answers.
-func answers(ping string) bool { return strings.Contains(ping, " is UP") }
 
 // parseTestOnly returns the start in the message of sbatch --test-only: "sbatch: Job 9 to start
 // at 1795231277 using 8 processors on nodes n[1-8] in partition main".

@@ -34,7 +34,7 @@ func FuzzSnapshot(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := texts{config, nodes, partitions, reservations, rows, "staff"}.snapshot("root", true)
+		s, err := texts{config, nodes, partitions, reservations, rows, []string{"staff"}}.snapshot("root", true)
 		if err == nil {
 			check(t, s)
 		}
@@ -85,7 +85,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s, err := texts{"SelectTypeParameters = CR_CORE_MEMORY\n", nodes.String(), partitions, "", rows, ""}.snapshot("ann", false)
+		s, err := texts{"SelectTypeParameters = CR_CORE_MEMORY\n", nodes.String(), partitions, "", rows, nil}.snapshot("ann", false)
 		if err != nil || len(s.Queue.Running) != 5000 || len(s.Queue.Pending) != 5000 {
 			b.Fatalf("%v", err)
 		}

@@ -60,10 +60,7 @@ func nodeGPUs(r map[string]string) (all, free job.Resources) {
 			most = gres{g.kind, has[g.kind]}
 		}
 	}
-	used := parseGres(r["GresUsed"])
-	if isNone(r["GresUsed"]) {
-		used = parseGres(r["AllocTRES"])
-	}
+	used := parseGres(cmp.Or(given(r["GresUsed"]), r["AllocTRES"]))
 	busy, untyped, typed := 0, 0, false
 	for _, u := range used {
 		switch u.kind {

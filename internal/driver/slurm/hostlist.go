@@ -17,12 +17,9 @@ const (
 // "n[1-3,07],gpu[01-02]-ib" is n1, n2, n3, n07, gpu01-ib, gpu02-ib. A range is padded with zeros to the width of
 // its first number. Several brackets in a name are combined; the last one changes fastest.
 func expandHosts(list string) ([]string, error) {
-	if isNone(list) {
-		return nil, nil
-	}
 	var names []string
 	heads, brackets := []string{""}, 0 // what was read of the present name, in all combinations
-	for rest := list + ","; rest != ""; {
+	for rest := given(list) + ","; rest != ""; {
 		at := strings.IndexAny(rest, ",[]")
 		sign, text := rest[at], rest[:at]
 		heads, rest = multiply(heads, []string{text}), rest[at+1:]

@@ -3,7 +3,6 @@ package slurm
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"berth/internal/core/cluster"
@@ -23,9 +22,9 @@ func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 	if err != nil || !c.limits {
 		return nil
 	}
-	of, ask := "cluster="+c.cluster, []string{"sacctmgr", "--noheader", "--parsable2", "show"}
-	said, errs := s.Each(ctx, slices.Concat(ask, []string{"user", user, "withassoc", "where", of, assocFields}),
-		slices.Concat(ask, []string{"assoc", "where", of, "user=", accountFields}), slices.Concat(ask, []string{"qos", qosFields}))
+	const show = "sacctmgr --noheader --parsable2 show "
+	said, errs := s.Each(ctx, show+"user "+user+" withassoc where cluster="+c.cluster+" "+assocFields,
+		show+"assoc where cluster="+c.cluster+" user= "+accountFields, show+"qos "+qosFields)
 	if errs[0] != nil || errs[2] != nil { // the second may fail
 		return nil
 	}
@@ -71,9 +70,7 @@ func barred(out string, n int) (rows [][]string) {
 
 // bounds reads MaxWall, MaxTRES and GrpTRES.
 func bounds(wall, job, group string) (b cluster.Bounds) {
-	if d, ok := parseLimit(wall); ok {
-		b[cluster.WallTime] = int64(d)
-	}
+	b[cluster.WallTime] = int64(parseLimit(wall))
 	lower(&b, ofJob, job)
 	lower(&b, ofGroup, group)
 	return b

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -64,15 +65,8 @@ func clusterID(config map[string]string) string {
 	return batch.ClusterID(config["ClusterName"], config["SlurmctldHost[0]"], config["SlurmctldPort"])
 }
 
-// node is a node and a flag that only makes sense with the reservations of the snapshot.
-type node struct {
-	cluster.Node
-	reserved bool // it is reserved now
-}
-
 // parseNodes reads scontrol -d -o show node.
-func parseNodes(out string, s site) []node {
-	var nodes []node
+func parseNodes(out string, s site) (nodes []cluster.Node) {
 	for _, r := range parseRecords(out, "NodeName") {
 		nodes = append(nodes, parseNode(r, s))
 	}
@@ -82,12 +76,12 @@ func parseNodes(out string, s site) []node {
 // guessedMem is the assumed memory per CPU, in bytes, where neither slurm.conf nor slurmd gives the size.
 const guessedMem = 1 << 30
 
-func parseNode(r map[string]string, s site) node {
+func parseNode(r map[string]string, s site) cluster.Node {
 	cpus := parseCount(r["CPUEfctv"]) // without the CPUs that are reserved for the system
 	if cpus == 0 {
 		cpus = parseCount(r["CPUTot"])
 	}
-	n := node{Node: cluster.Node{Name: r["NodeName"]}}
+	n := cluster.Node{Name: r["NodeName"], Down: nodeState(r["State"], r["Reason"])}
 	if cores := parseCount(r["Sockets"]) * parseCount(r["CoresPerSocket"]); cores > 0 && parseCount(r["CPUTot"]) > cores { // slurm.conf may have CPUs=CORES
 		n.Threads = parseCount(r["ThreadsPerCore"])
 	}
@@ -102,37 +96,46 @@ func parseNode(r map[string]string, s site) node {
 	n.Free = job.Resources{CPUs: max(n.Free.CPUs, 0), Mem: max(n.Free.Mem, 0)}
 	all, free := nodeGPUs(r)
 	n.Capacity.GPUs, n.Capacity.GPUType, n.Free.GPUs, n.Free.GPUType = all.GPUs, all.GPUType, free.GPUs, free.GPUType
-	if f := r["ActiveFeatures"]; !isNone(f) {
+	if f := given(r["ActiveFeatures"]); f != "" {
 		n.Features = strings.Split(f, ",")
 	}
-	n.Down, n.reserved = nodeState(r["State"], r["Reason"])
 	return n
 }
 
 // downStates are the parts of a node's state in which no job can start there, with their meanings.
 // A job wakes nodes that are powered down to save power. PLANNED and COMPLETING end by themselves.
-var downStates = []struct{ state, means string }{
-	{"DOWN", "down"}, {"ERROR", "in error"}, {"UNKNOWN", "not registered yet"}, {"FUTURE", "not there yet"}, {"DYNAMIC_FUTURE", "not there yet"},
-	{"NOT_RESPONDING", "does not answer"}, {"DRAIN", "drained"}, {"FAIL", "failing"}, {"INVALID_REG", "registered wrongly"},
-	{"REBOOT_REQUESTED", "about to boot"}, {"REBOOT_ISSUED", "booting"}, {"BLOCKED", "blocked"},
-}
+const downStates driver.Table = `
+DOWN = down
+ERROR = in error
+UNKNOWN = not registered yet
+FUTURE = not there yet
+DYNAMIC_FUTURE = not there yet
+NOT_RESPONDING = does not answer
+DRAIN = drained
+FAIL = failing
+INVALID_REG = registered wrongly
+REBOOT_REQUESTED = about to boot
+REBOOT_ISSUED = booting
+BLOCKED = blocked
+`
 
-// nodeState reads a state such as "IDLE+DRAIN+NOT_RESPONDING". It returns the reason why no job can start on the
-// node, or "", and whether a reservation has the node at the moment.
-func nodeState(state, reason string) (down string, reserved bool) {
+// reserved is the reason why no job can start on a node that a reservation has at the moment.
+const reserved = "reserved"
+
+// nodeState reads a state such as "IDLE+DRAIN+NOT_RESPONDING". It returns the reason why no job can start on the node, or "".
+func nodeState(state, reason string) (down string) {
 	parts := strings.Split(strings.TrimRight(state, "*~#!%$@^-"), "+") // older versions print flags as signs
 	if strings.Contains(state, "*") {
 		parts = append(parts, "NOT_RESPONDING")
 	}
-	for _, d := range downStates {
-		if slices.Contains(parts, d.state) {
-			return strings.TrimSuffix(d.means+": "+reasonText(reason), ": "), false
-		}
+	has := func(flag string) bool { return slices.Contains(parts, flag) }
+	if means := downStates.First(has); means != "" {
+		return strings.TrimSuffix(means+": "+reasonText(reason), ": ")
 	}
-	for _, p := range parts {
-		reserved = reserved || p == "RESERVED" || p == "MAINT" || p == "MAINTENANCE"
+	if has("RESERVED") || has("MAINT") || has("MAINTENANCE") {
+		return reserved
 	}
-	return "", reserved
+	return ""
 }
 
 // reasonText returns a reason without its author and time, as in "bad disk [root@1795231820]".
@@ -140,43 +143,30 @@ func reasonText(reason string) string {
 	if i := strings.LastIndex(reason, " ["); i >= 0 && strings.Contains(reason[i:], "@") {
 		reason = reason[:i]
 	}
-	if isNone(reason) {
-		return ""
-	}
-	return reason
+	return given(reason)
 }
 
-// partition is a partition with its place in the order of jobs.
-type partition struct {
-	cluster.Partition
-	tier int // jobs of a higher tier start first
-}
-
-// parsePartitions reads "scontrol show partition -o". admin says
-// whether the user is root.
-func parsePartitions(out string, at *places, s site, admin bool) (partitions []partition) {
+// parsePartitions reads "scontrol show partition -o". admin says whether the user is root. Jobs of a higher tier start first.
+func parsePartitions(out string, at *places, s site, admin bool) (partitions []cluster.Partition, tiers map[string]int) {
+	tiers = map[string]int{}
 	for _, r := range parseRecords(out, "PartitionName") {
-		p := partition{tier: parseCount(r["PriorityTier"]), Partition: cluster.Partition{
-			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]), Closed: closed(r, admin),
-			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
-			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE",
-		}}
-		if !isNone(r["QoS"]) {
-			p.QOS = r["QoS"]
-		}
 		own := r
 		if parseMegabytes(r["MaxMemPerNode"]) == 0 && parseMegabytes(r["MaxMemPerCPU"]) == 0 {
 			own = s.maxMem
 		}
-		p.MaxPerNode.CPUs = parseCount(r["MaxCPUsPerNode"])
+		p := cluster.Partition{
+			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]), Closed: closed(r, admin),
+			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
+			MaxTime: parseLimit(r["MaxTime"]), DefaultTime: parseLimit(r["DefaultTime"]),
+			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE", QOS: given(r["QoS"]),
+			MaxPerNode: job.Resources{CPUs: parseCount(r["MaxCPUsPerNode"])},
+		}
 		if s.memory {
 			p.MaxPerNode.Mem, p.MaxMemPerCPU = parseMegabytes(own["MaxMemPerNode"]), parseMegabytes(own["MaxMemPerCPU"])
 		}
-		p.MaxTime, _ = parseLimit(r["MaxTime"])
-		p.DefaultTime, _ = parseLimit(r["DefaultTime"])
-		partitions = append(partitions, p)
+		partitions, tiers[p.Name] = append(partitions, p), parseCount(r["PriorityTier"])
 	}
-	return partitions
+	return partitions, tiers
 }
 
 // closed returns the reason why no job of this user can be submitted to a partition, or start in it.
@@ -201,7 +191,7 @@ type places struct {
 }
 
 // placesOf returns the places of nodes.
-func placesOf(nodes []node) *places {
+func placesOf(nodes []cluster.Node) *places {
 	at := &places{index: make(map[string]int, len(nodes))}
 	for i, n := range nodes {
 		at.index[n.Name] = i
@@ -229,9 +219,10 @@ func parseReservations(out, user string, groups []string, at *places) (all []clu
 			Name: r["ReservationName"], Nodes: at.indices(r["Nodes"]), Start: parseTime(r["StartTime"]), End: parseTime(r["EndTime"]),
 			Mine: admits(r["Users"], user) && admits(r["Groups"], groups...), Magnetic: slices.Contains(strings.Split(r["Flags"], ","), "MAGNETIC"),
 		}
-		x.Mine = x.Mine && (!isNone(r["Users"]) || !isNone(r["Groups"]) || !isNone(r["Accounts"]))
-		if !isNone(r["Accounts"]) {
-			x.Accounts = strings.Split(r["Accounts"], ",")
+		accounts := given(r["Accounts"])
+		x.Mine = x.Mine && given(r["Users"])+given(r["Groups"])+accounts != ""
+		if accounts != "" {
+			x.Accounts = strings.Split(accounts, ",")
 		}
 		all = append(all, x)
 	}
@@ -241,7 +232,7 @@ func parseReservations(out, user string, groups []string, at *places) (all []clu
 // admits reports whether a list of a reservation admits somebody with these names: if it has one of them or, if it names those that are not
 // admitted, none. There may be no list.
 func admits(list string, names ...string) bool {
-	return isNone(list) || strings.HasPrefix(list, "-") != slices.ContainsFunc(strings.Split(list, ","), func(s string) bool {
+	return given(list) == "" || strings.HasPrefix(list, "-") != slices.ContainsFunc(strings.Split(list, ","), func(s string) bool {
 		return slices.Contains(names, strings.TrimPrefix(s, "-"))
 	})
 }

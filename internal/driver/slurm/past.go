@@ -20,8 +20,8 @@ const pastFields = "JobID,User,Partition,NNodes,TimelimitRaw,Submit,End,ElapsedR
 // Past returns what accounting tells of the jobs since an instant: those that have run and ended, and those of others that have
 // arrived. It is an error if there is no accounting.
 func (s *System) Past(ctx context.Context, user string, from job.Time) (starts.History, error) {
-	out, err := s.Output(ctx, "sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
-		"--starttime", from.Std().Local().Format("2006-01-02T15:04:05"), "--format", pastFields)
+	out, err := s.Output(ctx, strings.Fields("sacct --allusers --allocations --duplicates --noheader --parsable2 --format "+pastFields+
+		" --starttime "+from.Std().Local().Format("2006-01-02T15:04:05"))...)
 	if err != nil {
 		return starts.History{}, err
 	}

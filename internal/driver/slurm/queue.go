@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,16 +11,16 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// queued is a job with the values that order jobs in the queue.
+// queued is a job with its place in the queue: what is less comes first.
 type queued struct {
 	cluster.Queued
-	tier, priority, number int64
+	place [3]int64
 }
 
 // parseQueue returns the running and the pending jobs in squeue's rows (queueFields). The
 // pending ones are in the order in which Slurm tries to start them.
-func parseQueue(rows [][]string, partitions []partition, at *places, s site) (running, pending []cluster.Queued) {
-	byName := make(map[string]*partition, len(partitions))
+func parseQueue(rows [][]string, partitions []cluster.Partition, tiers map[string]int, at *places, s site) (running, pending []cluster.Queued) {
+	byName := make(map[string]*cluster.Partition, len(partitions))
 	for i := range partitions {
 		byName[partitions[i].Name] = &partitions[i]
 	}
@@ -29,39 +28,31 @@ func parseQueue(rows [][]string, partitions []partition, at *places, s site) (ru
 	var waiting []queued
 	for _, f := range rows {
 		q := parseJob(f, byName, s)
+		q.place[0] = -int64(tiers[q.Partition])
 		switch state := f[3]; {
 		case state == "PENDING":
 			q.Nodes = at.indices(f[13])
-			waiting = append(waiting, split(q, busy)...)
-		case holdsNodes(state):
+			for _, q.Queued = range split(q.Queued, busy) {
+				waiting = append(waiting, q)
+			}
+		case states.Phase(state).HoldsNodes():
 			q.Nodes = at.indices(f[12])
 			running = append(running, q.Queued)
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b queued) int {
-		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority), cmp.Compare(a.number, b.number))
-	})
-	pending = make([]cluster.Queued, len(waiting))
-	for i, q := range waiting {
-		pending[i] = q.Queued
+	slices.SortStableFunc(waiting, func(a, b queued) int { return slices.Compare(a.place[:], b.place[:]) })
+	for _, q := range waiting {
+		pending = append(pending, q.Queued)
 	}
 	return running, pending
 }
 
-// holdsNodes reports whether a job in this state occupies its nodes.
-func holdsNodes(state string) bool {
-	switch state {
-	case "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT":
-		return true
-	}
-	return false
-}
-
 // parseJob reads all fields of a row except the nodes.
-func parseJob(f []string, partitions map[string]*partition, s site) queued {
-	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: orNone(f[15]), QOS: orNone(f[16]), Count: max(parseCount(f[4]), 1)}}
-	q.number, _ = digits(leadingDigits(f[0]))
-	q.priority, _ = digits(f[11])
+func parseJob(f []string, partitions map[string]*cluster.Partition, s site) queued {
+	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: given(f[15]), QOS: given(f[16]), Count: max(parseCount(f[4]), 1)}}
+	priority, _ := digits(f[11])
+	number, _ := digits(leadingDigits(f[0]))
+	q.place = [3]int64{0, -priority, number}
 	mem := int64(0)
 	if s.memory {
 		mem = parseMegabytes(tres(f[6], "mem"))
@@ -69,11 +60,10 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	q.PerNode = perNode(parseCount(f[5]), mem, q.Count)
 	q.PerNode.GPUs, q.PerNode.GPUType = jobGPUs(f[6], f[17], f[18], q.Count)
 	q.Whole = s.wholeNodes || f[7] == "NO" // the user asked for nodes of its own
-	q.Start = parseTime(f[9])
-	q.Limit, _ = parseLimit(f[8])
+	q.Start, q.Limit = parseTime(f[9]), parseLimit(f[8])
 	for name := range strings.SplitSeq(f[2], ",") { // of several partitions, the first that exists
 		if p := partitions[name]; p != nil {
-			q.Partition, q.tier = name, int64(p.tier)
+			q.Partition = name
 			q.Whole = q.Whole || p.Whole
 			break
 		}
@@ -84,14 +74,6 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 		q.Limit = end.Sub(q.Start)
 	}
 	return q
-}
-
-// orNone returns a name that squeue prints, or "" if there is none.
-func orNone(s string) string {
-	if s == "(null)" || s == "N/A" {
-		return ""
-	}
-	return s
 }
 
 func leadingDigits(s string) string {
@@ -111,7 +93,7 @@ func perNode(cpus int, mem int64, nodes int) job.Resources {
 func runningTasks(rows [][]string) map[string]int {
 	busy := map[string]int{}
 	for _, f := range rows {
-		if array, _, ok := strings.Cut(f[0], "_"); ok && holdsNodes(f[3]) {
+		if array, _, ok := strings.Cut(f[0], "_"); ok && states.Phase(f[3]).HoldsNodes() {
 			busy[array]++
 		}
 	}
@@ -119,27 +101,23 @@ func runningTasks(rows [][]string) map[string]int {
 }
 
 // split makes one entry of a pending job, and two of an array that may not run all its tasks at once.
-func split(q queued, busy map[string]int) (all []queued) {
+func split(q cluster.Queued, busy map[string]int) []cluster.Queued {
 	tasks, throttle := arrayTasks(q.ID)
 	if tasks > 1 {
 		q.Repeat = tasks
 	}
 	array, _, _ := strings.Cut(q.ID, "_")
-	for _, part := range batch.Throttled(q.Queued, throttle, busy[array], reasons["JobArrayTaskLimit"]) {
-		all = append(all, queued{part, q.tier, q.priority, q.number})
-	}
-	return all
+	return batch.Throttled(q, throttle, busy[array], reasons.Of("JobArrayTaskLimit"))
 }
 
 // held returns the reason why a pending job cannot start by itself, or "". A job that waits for nodes or
 // priority can start, and so can a job for which Slurm has planned a start.
 func held(reason string, start job.Time) string {
-	name := reasonName(reason)
-	switch name {
+	switch reasonName(reason) {
+	case "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "BeginTime", "JobArrayTaskLimit":
+		start = 0
 	case "None", "Priority", "Resources", "Cleaning", "Prolog", "SchedDefer":
 		return ""
-	case "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "BeginTime", "JobArrayTaskLimit":
-		return reasonWords(reason)
 	}
 	if start > 0 {
 		return ""
@@ -165,9 +143,8 @@ type watched struct {
 func parseWatched(rows [][]string) map[string]watched {
 	jobs := make(map[string]watched, len(rows))
 	for _, f := range rows {
-		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
-		w.limit, _ = parseLimit(f[4])
-		if w.limit == 0 && !isOver(w.state) {
+		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), limit: parseLimit(f[4]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
+		if w.limit == 0 && states.Phase(w.state) != batch.Over {
 			w.end = 0 // Slurm prints a time in one year
 		}
 		w.exit, w.signal = parseExit(f[6])
@@ -188,53 +165,34 @@ func (w watched) isOther(j batch.Job) bool {
 
 // status returns a job's state. The zero value, for a job that squeue does not know, gives batch.Gone.
 func (w watched) status() batch.Status {
-	st := batch.Status{Start: w.start, End: w.end}
-	if !isPending(w.state) {
+	st := batch.Status{Phase: states.Phase(w.state), Start: w.start, End: w.end}
+	if st.Phase != batch.Waiting {
 		st.Hosts, _ = expandHosts(w.nodes) // without hosts no node counts as lost
 	}
 	switch {
-	case w.state == "":
-		st.Phase = batch.Gone
-	case isOver(w.state):
-		st.Phase = batch.Over
-	case w.state == "COMPLETING":
-		st.Phase = batch.Ending
-	case w.state == "CONFIGURING":
-		st.Phase = batch.Starting
-	case isPending(w.state):
-		st.Phase, st.Why, st.Never = batch.Waiting, reasonWords(w.reason), neverStarts(w.reason)
-	case w.state == "RUNNING":
-		st.Phase = batch.Running
-	default:
+	case st.Phase == batch.Waiting:
+		st.Why, st.Never = reasonWords(w.reason), neverStarts(w.reason)
+	case st.Phase == batch.Odd, st.Phase == batch.Gone && w.state != "":
 		st.Phase, st.Why = batch.Odd, strings.ToLower(w.state)
 	}
 	return st
 }
 
-// isOver reports whether a job in this state has ended finally.
-func isOver(state string) bool {
-	switch state {
-	case "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
-		"LAUNCH_FAILED", "SPECIAL_EXIT":
-		return true
-	}
-	return false
-}
-
-// isPending reports whether a job in this state has not started yet.
-func isPending(state string) bool {
-	switch state {
-	case "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD":
-		return true
-	}
-	return false
+// states are the states of jobs.
+var states = batch.States{
+	batch.Waiting:  " PENDING REQUEUED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD ",
+	batch.Starting: " CONFIGURING ",
+	batch.Running:  " RUNNING ",
+	batch.Ending:   " COMPLETING ",
+	batch.Over:     " COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL PREEMPTED BOOT_FAIL DEADLINE OUT_OF_MEMORY REVOKED LAUNCH_FAILED SPECIAL_EXIT ",
+	batch.Odd:      " SUSPENDED STOPPED SIGNALING RESIZING STAGE_OUT ",
 }
 
 // findByScript returns the id of the user's job that was submitted with this script and
 // has not ended, or "" (findFields).
 func findByScript(rows [][]string, script string) string {
 	for _, f := range rows {
-		if f[2] == script && !isOver(f[1]) {
+		if f[2] == script && states.Phase(f[1]) != batch.Over {
 			return f[0]
 		}
 	}

@@ -96,7 +96,7 @@ func TestPartitionLimits(t *testing.T) {
 		{"MaxMemPerNode = 900\n", "MaxMemPerCPU=500 MaxCPUsPerNode=2", cluster.Partition{MaxPerNode: job.Resources{CPUs: 2}}},
 	} {
 		at := &places{}
-		got := parsePartitions("PartitionName=p "+c.part+"\n", at, parseSite(c.config), false)
+		got, _ := parsePartitions("PartitionName=p "+c.part+"\n", at, parseSite(c.config), false)
 		if at.err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
 			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, at.err)
 		}

@@ -3,6 +3,7 @@ package slurm
 import (
 	"strconv"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -27,7 +28,7 @@ const (
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Slurm job.
-dir=` + batch.Quote(dir) + `
+dir=` + job.Quote(dir) + `
 try=0 ending= nodes=$SLURM_JOB_NUM_NODES
 trap 'ending=yes' TERM
 while :; do
@@ -39,7 +40,7 @@ while :; do
 	for end in "$dir"/*` + batch.EndedEnd + ` "$dir"/*` + batch.FailedEnd + `; do
 		! [ -e "$end" ] || exit $status
 	done
-	! grep -q '` + memoryKills[0] + `' "$dir/` + Name + `.log" || exit $status
+	! grep -q '` + overMemory + `' "$dir/` + Name + `.log" || exit $status
 	try=$((try + 1))
 	echo "srun ended with status $status before its workers did"
 	sleep ` + strconv.Itoa(srunPause) + `

@@ -17,26 +17,20 @@ import (
 type texts struct {
 	config, nodes, partitions, reservations string
 	queue                                   [][]string
-	groups                                  string // of the user, where reservations name groups
+	groups                                  []string // of the user, where reservations name groups
 }
 
 // Snapshot asks Slurm for nodes, partitions, reservations and the whole queue, jobs of this
 // user included. Hidden partitions (scontrol without --all) are not in it, but jobs of
 // hidden partitions are, if they occupy visible nodes.
 func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
-	t, err := s.query(ctx)
+	t, err := s.query(ctx, inside)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	wakes, err := s.wakeIDs(ctx, inside)
-	if err != nil {
-		return cluster.Snapshot{}, err
-	}
-	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load.
-	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
 	user := batch.UserName(s.User)
 	if strings.Contains(strings.ReplaceAll(t.reservations, "Groups=(null)", ""), "Groups=") {
-		t.groups, _ = s.Output(ctx, "id", "-Gn", user)
+		t.groups = s.Groups(ctx)
 	}
 	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
@@ -46,24 +40,14 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	return snap, nil
 }
 
-// wakeIDs returns the ids of the user's wake-up jobs in the queue, except the one that this
+// query runs the commands. A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load, except the one that this
 // process is part of.
-func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, error) {
-	rows, err := s.table(ctx, []string{"JobID"}, "--me", "--name="+batch.WakeName)
-	ids := map[string]bool{}
-	for _, f := range rows {
-		if f[0] != inside {
-			ids[f[0]] = true
-		}
-	}
-	return ids, err
-}
-
-// query runs the commands.
-func (s *System) query(ctx context.Context) (texts, error) {
-	said, errs := s.Each(ctx, strings.Fields("scontrol show config"), strings.Fields("scontrol -d -o show node"), strings.Fields("scontrol -o show partition"),
-		strings.Fields("scontrol -o show reservation"), squeue(queueFields, "--all"))
+func (s *System) query(ctx context.Context, inside string) (texts, error) {
+	said, errs := s.Each(ctx, "scontrol show config", "scontrol -d -o show node", "scontrol -o show partition", "scontrol -o show reservation",
+		squeue(queueFields)+" --all", "squeue --noheader --me --format=%i --name="+batch.WakeName)
 	queue, err := parseTable(said[4], len(queueFields))
+	wakes := strings.Fields(said[5])
+	queue = slices.DeleteFunc(queue, func(f []string) bool { return f[0] != inside && slices.Contains(wakes, f[0]) })
 	return texts{config: said[0], nodes: said[1], partitions: said[2], reservations: said[3], queue: queue}, cmp.Or(append(errs, err)...)
 }
 
@@ -75,34 +59,19 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 		return cluster.Snapshot{}, errors.New("scontrol names no nodes")
 	}
 	at := placesOf(nodes)
-	partitions := parsePartitions(t.partitions, at, s, admin)
-	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth}
-	q.Reservations = parseReservations(t.reservations, user, strings.Fields(t.groups), at)
-	q.Running, q.Pending = parseQueue(t.queue, partitions, at, s)
+	partitions, tiers := parsePartitions(t.partitions, at, s, admin)
+	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth, Partitions: partitions}
+	q.Reservations = parseReservations(t.reservations, user, t.groups, at)
+	q.Running, q.Pending = parseQueue(t.queue, partitions, tiers, at, s)
 	if s.private && !admin {
 		q.Hidden = "Slurm does not show you the jobs of others (PrivateData=jobs): the queue cannot be seen, and starts are predicted by what the nodes show"
 	}
-	for _, p := range partitions {
-		q.Partitions = append(q.Partitions, p.Partition)
-	}
-	return cluster.Snapshot{Driver: Name, Nodes: withReserved(nodes, q.Reservations), Queue: q}, at.err
-}
-
-// withReserved returns the nodes. Reserved nodes that are in no listed reservation are marked as down. For nodes
-// of a listed reservation, the reservation's times say when they are free.
-func withReserved(nodes []node, reservations []cluster.Reservation) []cluster.Node {
-	listed := map[int]bool{}
-	for _, r := range reservations {
+	for _, r := range q.Reservations { // their times say when nodes of listed ones are free
 		for _, i := range r.Nodes {
-			listed[i] = true
+			if nodes[i].Down == reserved {
+				nodes[i].Down = ""
+			}
 		}
 	}
-	all := make([]cluster.Node, len(nodes))
-	for i, n := range nodes {
-		if n.reserved && !listed[i] {
-			n.Down = "reserved"
-		}
-		all[i] = n.Node
-	}
-	return all
+	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}, at.err
 }

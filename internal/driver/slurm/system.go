@@ -27,8 +27,6 @@ type System struct {
 	form atomic.Value // form that the site has accepted after a refusal
 }
 
-var _ batch.System = (*System)(nil)
-
 // Open returns Slurm as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"sbatch"}, Variable: "SLURM_CONF", Config: defaultConfig,
@@ -48,8 +46,8 @@ func (s *System) Words() driver.BatchWords {
 		Cores: coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
-			Own: []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
-				"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"},
+			Own: strings.Fields(`-N --nodes -t --time -n --ntasks -a --array -o --output
+		-W --wait --wrap --parsable --test-only --ntasks-per-node -c --cpus-per-task --requeue`),
 			Elsewhere: []string{"-M", "--clusters", "--cluster"},
 			Choose:    "name one cluster in the environment: export SLURM_CLUSTERS=NAME",
 		},
@@ -57,12 +55,31 @@ func (s *System) Words() driver.BatchWords {
 }
 
 // directives are the options of sbatch that a bag has, too. A wall time of a job of one task is the task's limit.
-var directives = map[string]string{
-	"array": "array", "a": "array", "cpus-per-task": "cpus-per-task", "c": "cpus-per-task", "mem": "mem", "gpus-per-task": "gpus",
-	"time": "time-limit", "t": "time-limit", "output": "stdout", "o": "stdout", "error": "stderr", "e": "stderr", "job-name": "job-name", "J": "job-name",
-	"partition": "partition", "p": "partition", "account": "account", "A": "account", "qos": "qos", "q": "qos",
-	"constraint": "constraint", "C": "constraint", "exclusive": "exclusive",
-}
+const directives driver.Table = `
+array = array
+a = array
+cpus-per-task = cpus-per-task
+c = cpus-per-task
+mem = mem
+gpus-per-task = gpus
+time = time-limit
+t = time-limit
+output = stdout
+o = stdout
+error = stderr
+e = stderr
+job-name = job-name
+J = job-name
+partition = partition
+p = partition
+account = account
+A = account
+qos = qos
+q = qos
+constraint = constraint
+C = constraint
+exclusive = exclusive
+`
 
 // queueWords are the names that a plan uses.
 var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr show qos, sacctmgr show assoc",

@@ -13,13 +13,13 @@ import (
 
 // Parsers of single values, in the formats of squeue(1) and scontrol(1).
 
-// isNone reports whether this is one of Slurm's texts for a missing value.
-func isNone(s string) bool {
+// given returns a value, "" if it is one of Slurm's texts for a missing one.
+func given(s string) string {
 	switch s {
-	case "", "(null)", "N/A", "n/a", "NONE", "None", "NOT_SET", "Unknown", "INVALID":
-		return true
+	case "(null)", "N/A", "n/a", "NONE", "None", "NOT_SET", "Unknown", "INVALID":
+		return ""
 	}
-	return false
+	return s
 }
 
 // parseTime reads a time in seconds since the epoch, as Slurm prints it with SLURM_TIME_FORMAT=%s.
@@ -32,14 +32,10 @@ func parseTime(s string) job.Time {
 	return job.Time(n * int64(time.Second))
 }
 
-// parseLimit reads a wall time: [D-]HH:MM:SS, MM:SS, or a word. "UNLIMITED" is 0. ok is false if there is
-// no value.
-func parseLimit(s string) (d time.Duration, ok bool) {
-	switch {
-	case s == "UNLIMITED" || s == "INFINITE":
-		return 0, true
-	case isNone(s), !strings.Contains(s, ":"):
-		return 0, false
+// parseLimit reads a wall time: [D-]HH:MM:SS, MM:SS, or a word, as "UNLIMITED", which is 0.
+func parseLimit(s string) time.Duration {
+	if !strings.Contains(s, ":") {
+		return 0
 	}
 	return batch.Span(s)
 }
@@ -53,25 +49,8 @@ func digits(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// parseCount reads a number of nodes or CPUs. Slurm may print 2048 as "2K", and a range for a
-// pending job, of which the lower end counts. It returns 0 if there is no number.
-func parseCount(s string) int {
-	s, _, _ = strings.Cut(s, "-")
-	scale := int64(1)
-	switch {
-	case strings.HasSuffix(s, "K"):
-		s, scale = s[:len(s)-1], 1<<10
-	case strings.HasSuffix(s, "M"):
-		s, scale = s[:len(s)-1], 1<<20
-	}
-	if n, ok := digits(s); ok {
-		return int(n * scale)
-	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil && f >= 0 && f < 1e9 { // "1.50K"
-		return int(f * float64(scale))
-	}
-	return 0
-}
+// parseCount reads a number of nodes or CPUs. Slurm may print 2048 as "2K", and a range for a pending job.
+var parseCount = batch.Count
 
 // parseMegabytes reads an amount of memory in megabytes without a unit, and returns bytes; 0 if there is none.
 func parseMegabytes(s string) int64 {

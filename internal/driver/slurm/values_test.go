@@ -17,12 +17,12 @@ func TestLimits(t *testing.T) {
 		"5:00": 5 * time.Minute, "00:10:00": 10 * time.Minute, "1-02:03:04": 26*time.Hour + 3*time.Minute + 4*time.Second,
 		"365-00:00:00": 365 * 24 * time.Hour, "0:01": time.Second, "UNLIMITED": 0, "INFINITE": 0,
 	} {
-		if got, ok := parseLimit(s); !ok || got != want {
-			t.Errorf("%q: %v, %t; want %v", s, got, ok, want)
+		if got := parseLimit(s); got != want {
+			t.Errorf("%q: %v; want %v", s, got, want)
 		}
 	}
 	for _, s := range []string{"", "NOT_SET", "INVALID", "N/A", "NONE", "5", "1-2", "1-02:03", "a:b", "1:2:3:4", "-1:00", "1-", "999999999999-00:00:00"} {
-		if got, ok := parseLimit(s); ok {
+		if got := parseLimit(s); got != 0 {
 			t.Errorf("%q is taken for %v", s, got)
 		}
 	}
@@ -61,7 +61,7 @@ func FuzzValues(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		limit, _ := parseLimit(s)
+		limit := parseLimit(s)
 		tasks, throttle := arrayTasks(s)
 		status, signal := parseExit(s)
 		if limit < 0 || parseTime(s) < 0 || parseCount(s) < 0 || parseMegabytes(tres(s, "mem")) < 0 || tasks < 1 || throttle < 0 || status < 0 || signal < 0 {

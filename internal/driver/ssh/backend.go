@@ -1,13 +1,13 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,8 +25,6 @@ const Name = "ssh"
 // Backend is the backend of the hosts that the user names.
 type Backend struct{}
 
-var _ driver.Backend = Backend{}
-
 // Name returns "ssh".
 func (Backend) Name() string { return Name }
 
@@ -39,9 +37,7 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	if len(r.Remote.Hosts) == 0 {
 		return driver.Observation{}, job.ConfigError("--on "+Name, "no hosts are named", "name them with --hosts host1,8/host2, or --hosts FILE")
 	}
-	if command := job.Getenv(env, CommandVar); command != "" || r.Remote.Command == "" {
-		r.Remote.Command = command
-	}
+	r.Remote.Command = cmp.Or(job.Getenv(env, CommandVar), r.Remote.Command)
 	r.Remote.Agent = job.Getenv(env, AgentVar)
 	probe, remove := probeFolder(r.Scratch)
 	defer remove()
@@ -79,15 +75,10 @@ func named(hosts []string) string {
 // probeFolder creates a folder with a new name in the scratch folder or in the state folder. A host that sees the folder shares the file system.
 // If the folder cannot be created, dir is "" and Observe says nothing about shared files.
 func probeFolder(scratch string) (dir string, remove func()) {
-	in := scratch
-	if in == "" {
-		h, err := statedir.Locate()
-		if err != nil {
-			return "", func() {}
-		}
-		in = h.Dir
+	h, err := statedir.Locate()
+	if in := cmp.Or(scratch, h.Dir); in != "" {
+		dir, err = os.MkdirTemp(in, ".look-")
 	}
-	dir, err := os.MkdirTemp(in, ".look-")
 	if err != nil {
 		return "", func() {}
 	}
@@ -134,70 +125,24 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 	return s, apart
 }
 
-// Driver keeps workers running on hosts.
+// Driver keeps workers running on hosts. If another allocation has one of the hosts of a new one, that waits until the other has ended.
 type Driver struct {
 	*local.Driver
 	now func() job.Time
-
-	mu    sync.Mutex
-	hosts map[job.AllocID]job.Remote
 }
-
-var _ driver.Driver = (*Driver)(nil)
 
 // New returns the driver for hosts. It ends the workers of allocations that no coordinator knows any more.
 func (Backend) New(s driver.Setup) (driver.Driver, error) {
-	dir := filepath.Join(s.State, Name)
-	if err := local.Sweep(dir, s.Known); err != nil {
-		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
-	}
-	return &Driver{Driver: local.New(local.Options{Setup: s, Dir: dir}), now: s.Now, hosts: make(map[job.AllocID]job.Remote)}, nil
-}
-
-// Request starts the workers. If another allocation has one of the hosts, it waits until that one has ended.
-func (d *Driver) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	if err := d.register(id, req); err != nil {
-		return err
-	}
-	return d.Driver.Request(ctx, id, req)
-}
-
-// Adopt takes over an allocation of an earlier coordinator. The holders of its workers have continued.
-func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	if err := d.register(id, req); err != nil {
-		return err
-	}
-	return d.Driver.Adopt(ctx, id, req)
-}
-
-// register remembers the hosts of an allocation.
-func (d *Driver) register(id job.AllocID, req job.AllocRequest) error {
-	if len(req.Remote.Hosts) != req.Nodes {
-		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "the numbers of hosts and nodes of the allocation differ"}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.hosts[id] = req.Remote
-	return nil
-}
-
-// Release ends an allocation, whether it has started or waits.
-func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
-	d.mu.Lock()
-	delete(d.hosts, id)
-	d.mu.Unlock()
-	return d.Driver.Release(ctx, id)
+	return &Driver{local.Open(local.Options{Setup: s, Dir: filepath.Join(s.State, Name)}), s.Now}, nil
 }
 
 // Snapshot asks the hosts of all allocations for their cores and memory.
 func (d *Driver) Snapshot(ctx context.Context, _ string) (cluster.Snapshot, error) {
-	d.mu.Lock()
 	var all job.Remote
-	for _, r := range d.hosts {
+	for _, r := range d.Remotes() {
 		all.Command, all.Agent = r.Command, r.Agent
 		all.Hosts = append(all.Hosts, r.Hosts...)
 	}
-	d.mu.Unlock()
 	slices.SortFunc(all.Hosts, func(a, b job.Host) int { return strings.Compare(a.Name, b.Name) })
 	all.Hosts = slices.Compact(all.Hosts)
 	s, _ := survey(ctx, d.now(), all, "")

@@ -28,9 +28,8 @@ const (
 
 // options are added to every connection, after the user's own options, which have priority. BatchMode is needed as nobody can type a password. The connection
 // is not shared with the user's other ones (ControlMaster), as a shared connection would keep forwarded streams open and would not end with the worker.
-var options = []string{"-T", "-x", "-o", "BatchMode=yes", "-o", fmt.Sprintf("ConnectTimeout=%d", int(connectTime.Seconds())),
-	"-o", "ServerAliveInterval=20", "-o", "ServerAliveCountMax=4", "-o", "ControlMaster=no", "-o", "ControlPath=none",
-	"-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no"}
+var options = strings.Fields(fmt.Sprintf("-T -x -o BatchMode=yes -o ConnectTimeout=%d -o ServerAliveInterval=20 -o ServerAliveCountMax=4 -o ControlMaster=no "+
+	"-o ControlPath=none -o RemoteCommand=none -o ClearAllForwardings=yes -o PermitLocalCommand=no", int(connectTime.Seconds())))
 
 // command returns the command that runs a shell script on a host. The script contains no single quotes, so that every shell of a user passes it on unchanged.
 func command(ctx context.Context, r *wire.Remote, script string, extra ...string) *exec.Cmd {

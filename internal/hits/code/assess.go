@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"debug/elf"
 	"io"
 	"strings"
 
@@ -11,15 +12,9 @@ import (
 // jumpSize is the length of the jump that is written over a function's beginning.
 const jumpSize = 5
 
-// File is an ELF file.
-type File interface {
-	io.ReaderAt
-	Size() int64
-}
-
 // Analyse reads an ELF file and returns its functions and the entries that a jump can displace. Its
 // errors are Refusals.
-func Analyse(r File) (*Object, error) {
+func Analyse(r io.ReaderAt) (*Object, error) {
 	im, err := open(r)
 	if err != nil {
 		return nil, err
@@ -34,6 +29,11 @@ func Analyse(r File) (*Object, error) {
 	all := im.extents()
 	im.branches(all)
 	o := &Object{BuildID: im.buildID, Catches: im.catches, Locks: im.locks, Functions: make([]Function, len(all)), Left: map[Reason]int{}}
+	for _, p := range im.file.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			o.Loads = append(o.Loads, p.ProgHeader)
+		}
+	}
 	for i := range all {
 		f := im.assess(&all[i])
 		if f.Reason != "" {
@@ -46,7 +46,7 @@ func Analyse(r File) (*Object, error) {
 
 // assess decides whether a function's entry may be changed.
 func (im *image) assess(e *extent) Function {
-	f := Function{Name: e.name, Entry: e.from, Size: e.size, Patch: e.from}
+	f := Function{Name: e.name, Entry: e.from, Patch: e.from}
 	code := e.section.bytes(e.from)
 	end := e.to - e.from
 	code = code[:end]
@@ -69,9 +69,8 @@ func (im *image) assess(e *extent) Function {
 		reason = Copied
 	}
 	if f.Reason = reason; reason == "" {
-		f.Displaced, f.Careful = n, careful
-		f.Calls, f.Faults = among(code[:min(n, len(code))])
-		f.Faults = f.Faults || careful
+		f.Original, f.Careful = e.section.bytes(f.Patch)[:n], careful
+		f.Faults = careful || faults(code[:min(n, len(code))])
 	}
 	return f
 }
@@ -86,9 +85,9 @@ func (im *image) whole(e *extent) Reason {
 		return Resolver
 	case e.section.linkage:
 		return Linkage
-	case e.frame != nil && e.frame.signal || signalReturn(code):
+	case e.signal || signalReturn(code):
 		return SignalReturn
-	case e.frame != nil && e.frame.fragment || strings.Contains(e.name, ".cold"):
+	case e.fragment || strings.Contains(e.name, ".cold"):
 		return Fragment
 	case e.size == 0:
 		return NoSize
@@ -117,7 +116,7 @@ func (im *image) entered(e *extent, patch uint64, n int) Reason {
 	switch {
 	case im.steps < 0 || im.marks.between(patch+1, end) || patch > e.from && im.marks.between(e.from+1, patch):
 		return BranchInto
-	case e.frame != nil && e.frame.guarded < end:
+	case e.guarded < end:
 		return Guarded
 	}
 	return ""
@@ -131,7 +130,7 @@ func displace(code []byte, padding int) (int, Reason) {
 		if err != nil {
 			return 0, Undecodable
 		}
-		if r := movable(i, code[n:]); r != "" {
+		if r := movable(code[n:]); r != "" {
 			return 0, r
 		}
 		n += i.length
@@ -150,9 +149,9 @@ func displace(code []byte, padding int) (int, Reason) {
 }
 
 // movable returns the reason why an instruction cannot be executed at another address, or "".
-func movable(i instruction, code []byte) Reason {
-	inst, err := x86asm.Decode(code[:i.length], 64)
-	if err != nil || inst.Len != i.length {
+func movable(code []byte) Reason {
+	i, inst, ok := agreed(code)
+	if !ok {
 		return Immovable
 	}
 	switch i.kind {
@@ -175,16 +174,17 @@ func movable(i instruction, code []byte) Reason {
 	return Immovable
 }
 
-// among reports whether one of the displaced instructions calls, and whether one may fault.
-func among(code []byte) (calls, faults bool) {
+// faults reports whether one of the displaced instructions may fault.
+func faults(code []byte) bool {
 	for len(code) > 0 {
 		i, err := decode(code)
 		if err != nil {
 			break
 		}
-		calls = calls || i.kind == call || i.kind == callIndirect
-		faults = faults || mayFault(i, code)
+		if mayFault(i, code) {
+			return true
+		}
 		code = code[i.length:]
 	}
-	return calls, faults
+	return false
 }

@@ -43,8 +43,8 @@ func BenchmarkHit(b *testing.B) {
 			copy(m.memory[functionAt:], loop)
 			copy(m.memory[helperAt:], code)
 			if c.planted {
-				f := Function{Entry: helperAt, Patch: helperAt, Displaced: 8, Careful: c.careful}
-				patch, trampoline, err := Emit(f, code[:8], Placement{Bias: m.base, Trampoline: m.base + trampolineAt, Counter: m.base + counterAt, Exact: c.exact})
+				f := Function{Entry: helperAt, Patch: helperAt, Original: code[:8], Careful: c.careful}
+				patch, trampoline, err := Emit(f, Placement{Bias: m.base, Trampoline: m.base + trampolineAt, Counter: m.base + counterAt, Exact: c.exact})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -63,9 +63,9 @@ func BenchmarkHit(b *testing.B) {
 // BenchmarkEmit makes the patch of one function with a usual beginning.
 func BenchmarkEmit(b *testing.B) {
 	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20}
-	f := Function{Displaced: len(code)}
+	f := Function{Original: code}
 	for b.Loop() {
-		if _, _, err := Emit(f, code, Placement{Trampoline: 0x10000, Counter: 0x20000}); err != nil {
+		if _, _, err := Emit(f, Placement{Trampoline: 0x10000, Counter: 0x20000}); err != nil {
 			b.Fatal(err)
 		}
 	}

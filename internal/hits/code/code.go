@@ -1,6 +1,9 @@
 package code
 
-import "errors"
+import (
+	"debug/elf"
+	"errors"
+)
 
 // Refusal is an error of Analyse: the reason why a whole object is not planted, as a text for
 // people.
@@ -58,27 +61,23 @@ type Object struct {
 	Catches bool
 	// Locks is set if the object calls mlockall(2), which more memory can make fail.
 	Locks     bool
-	Functions []Function     // by Entry
-	Left      map[Reason]int // number of functions that must not be changed, by reason
+	Loads     []elf.ProgHeader // the executable segments
+	Functions []Function       // by Entry
+	Left      map[Reason]int   // number of functions that must not be changed, by reason
 }
 
 // Function is one function of an object. Addresses are the virtual addresses of the file.
 type Function struct {
 	Name  string // of a symbol, or 0x and the address
 	Entry uint64
-	Size  uint64
 	// Patch is where the jump is written: the entry, or the instruction after its endbr64.
 	Patch uint64
-	// Displaced is the number of bytes from Patch on that the jump displaces: whole instructions,
-	// and for a very small function unused bytes after it. 0: the function must not be changed.
-	Displaced int
+	// Original has the bytes from Patch on that the jump displaces: whole instructions, and for a very
+	// small function unused bytes after it. None: the function must not be changed.
+	Original []byte
 	// Careful is set if the processor's flags may be live at the entry. Then the trampoline
 	// preserves them, which costs some cycles.
 	Careful bool
-	// Calls is set if a call is displaced. The trampoline replaces it by a push of the original
-	// return address and a jump. So stacks look as without planting, but hardware with an active
-	// shadow stack ends the program.
-	Calls bool
 	// Faults is set if a displaced instruction can fault, or the trampoline uses the stack.
 	Faults bool
 	Reason Reason
@@ -97,5 +96,4 @@ type Placement struct {
 var (
 	ErrReach    = errors.New("out of reach of a 32-bit distance")
 	ErrFunction = errors.New("not a function that may be touched")
-	ErrBytes    = errors.New("not the bytes that were analysed")
 )

@@ -2,7 +2,7 @@
 // their entries a jump can displace without changing the behaviour of the program, and the bytes to write:
 //
 //	object, err := code.Analyse(file)
-//	patch, trampoline, err := code.Emit(object.Functions[i], original, placement)
+//	patch, trampoline, err := code.Emit(object.Functions[i], placement)
 //
 // # The jump
 //
@@ -18,7 +18,7 @@
 // Displaced branches get distances of 32 bits, and operands relative to rip get new displacements. A displaced call
 // becomes a push of the original return address and a jump, so that no return address is ever in a trampoline: unwinding,
 // backtraces and __builtin_return_address have the same results as before. (Only hardware with a shadow stack does not
-// allow this; Function.Calls reports it.)
+// allow this: package plant leaves processes alone that have one.)
 //
 // # What must not change
 //

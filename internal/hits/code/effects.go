@@ -52,6 +52,15 @@ var effects = sync.OnceValue(func() map[string]effect {
 	return m
 })
 
+// agreed decodes the instruction at the beginning of code with both decoders. ok is false if they disagree.
+func agreed(code []byte) (i instruction, inst x86asm.Inst, ok bool) {
+	i, err := decode(code)
+	if err == nil {
+		inst, err = x86asm.Decode(code[:i.length], 64)
+	}
+	return i, inst, err == nil && inst.Len == i.length
+}
+
 // effectOf returns what an instruction does to the flags; 0 means that it is unknown and must not be
 // moved.
 func effectOf(i instruction, inst x86asm.Inst) effect {
@@ -68,12 +77,8 @@ const reading = 16
 // Then no code can observe the flags at the entry.
 func flagsDead(code []byte) bool {
 	for range reading {
-		i, err := decode(code)
-		if err != nil || i.kind != plain {
-			return false
-		}
-		inst, err := x86asm.Decode(code[:i.length], 64)
-		if err != nil || inst.Len != i.length {
+		i, inst, ok := agreed(code)
+		if !ok || i.kind != plain {
 			return false
 		}
 		switch effectOf(i, inst) {
@@ -93,15 +98,11 @@ func flagsDead(code []byte) bool {
 // bytes. Farther below may be the memory of something else: the stack of a coroutine can be full.
 func pushes(code []byte) bool {
 	for range reading {
-		i, err := decode(code)
-		if err != nil || i.kind == callIndirect && i.stack {
-			return false
-		}
+		i, inst, ok := agreed(code)
 		if i.kind == call || i.kind == callIndirect {
-			return true
+			return !i.stack
 		}
-		inst, err := x86asm.Decode(code[:i.length], 64)
-		if err != nil || inst.Len != i.length || i.kind != plain || i.vector || effectOf(i, inst) == 0 || usesStack(inst) {
+		if !ok || i.kind != plain || i.vector || effectOf(i, inst) == 0 || usesStack(inst) {
 			return false
 		}
 		if inst.Op == x86asm.PUSH {

@@ -6,14 +6,14 @@ import (
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
+	"io"
 	"slices"
 	"strings"
 )
 
-// Limits of the memory and time that a damaged or hostile file can cost.
+// Limits of the memory and time that a damaged or hostile file can cost, beside those of the process that analyses it.
 const (
-	maxBytes     = 1 << 30 // of code, and of all sections that are read
-	maxSections  = 1 << 12
+	maxBytes     = 1 << 30 // of the addresses of code
 	maxFunctions = 1 << 18
 	maxSteps     = 1 << 24 // entries of tables that are followed
 )
@@ -32,8 +32,6 @@ type section struct {
 type image struct {
 	file    *elf.File
 	buildID string
-	budget  int64     // bytes that may still be read
-	naming  int       // bytes of names that may still be kept
 	catches bool      // its code catches exceptions
 	locks   bool      // locks its memory
 	writes  bool      // can make executable memory
@@ -46,7 +44,7 @@ type image struct {
 }
 
 // open reads the headers and sections, and refuses unsuitable objects.
-func open(r File) (*image, error) {
+func open(r io.ReaderAt) (*image, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {
 		return nil, NotELF
@@ -58,10 +56,8 @@ func open(r File) (*image, error) {
 		return nil, NotLinked
 	case len(f.Sections) == 0:
 		return nil, NoSections
-	case len(f.Sections) > maxSections:
-		return nil, TooLarge
 	}
-	im := &image{file: f, budget: min(maxBytes, 2*r.Size()), steps: maxSteps, starts: map[uint64]*start{}}
+	im := &image{file: f, steps: maxSteps, starts: map[uint64]*start{}}
 	if err := im.refuse(); err != nil {
 		return nil, err
 	}
@@ -71,7 +67,9 @@ func open(r File) (*image, error) {
 	if im.ocaml() {
 		return nil, Runtime
 	}
-	im.buildID = im.identify()
+	if im.buildID = BuildID(r); im.buildID == "" {
+		im.buildID = im.hash()
+	}
 	return im, nil
 }
 
@@ -93,15 +91,15 @@ func (im *image) refuse() error {
 			return Restartable
 		}
 	}
+	library, _ := im.file.DynString(elf.DT_SONAME)
 	for _, name := range runtimes {
-		if s, err := im.file.DynString(elf.DT_SONAME); err == nil && len(s) > 0 && strings.HasPrefix(s[0], name) {
+		if len(library) > 0 && strings.HasPrefix(library[0], name) {
 			return Runtime
 		}
 	}
-	if v, err := im.file.DynValue(elf.DT_TEXTREL); err == nil && len(v) > 0 {
-		return TextRelocations
-	}
-	if v, err := im.file.DynValue(elf.DT_FLAGS); err == nil && len(v) > 0 && elf.DynFlag(v[0])&elf.DF_TEXTREL != 0 {
+	own, _ := im.file.DynValue(elf.DT_TEXTREL) // none if it cannot be read
+	flags, _ := im.file.DynValue(elf.DT_FLAGS)
+	if len(own) > 0 || len(flags) > 0 && elf.DynFlag(flags[0])&elf.DF_TEXTREL != 0 {
 		return TextRelocations
 	}
 	return nil
@@ -119,11 +117,8 @@ func (im *image) load() error {
 		if s.Flags&elf.SHF_ALLOC == 0 || s.Type == elf.SHT_NOBITS || s.Size == 0 {
 			continue
 		}
-		data, err := im.read(s)
-		if err != nil {
-			return err
-		}
-		if s.Addr+s.Size < s.Addr {
+		data, err := s.Data()
+		if err != nil || s.Addr+s.Size < s.Addr {
 			return Damaged
 		}
 		sec := section{name: s.Name, from: s.Addr, to: s.Addr + s.Size, data: data, exec: s.Flags&elf.SHF_EXECINSTR != 0}
@@ -137,28 +132,6 @@ func (im *image) load() error {
 		}
 	}
 	return im.order()
-}
-
-// read returns the bytes of a section, within the budget and if the file contains them.
-func (im *image) read(s *elf.Section) ([]byte, error) {
-	if s.FileSize != s.Size {
-		return nil, Damaged
-	}
-	if s.FileSize > uint64(im.budget) {
-		return nil, TooLarge
-	}
-	var last [1]byte
-	if s.FileSize > 0 {
-		if _, err := s.ReaderAt.ReadAt(last[:], int64(s.FileSize)-1); err != nil {
-			return nil, Damaged
-		}
-	}
-	im.budget -= int64(s.FileSize)
-	data := make([]byte, s.FileSize)
-	if n, _ := s.ReaderAt.ReadAt(data, 0); n < len(data) {
-		return nil, Damaged
-	}
-	return data, nil
 }
 
 // order sorts the sections of code. It refuses an object without code, or with overlapping sections.
@@ -202,17 +175,8 @@ func (im *image) spend() bool {
 // bytes returns the bytes of a section from an address on.
 func (s *section) bytes(from uint64) []byte { return s.data[from-s.from:] }
 
-// identify returns the build-id, or a hash of the code.
-func (im *image) identify() string {
-	for _, s := range im.file.Sections {
-		if s.Type != elf.SHT_NOTE || s.Name != ".note.gnu.build-id" || s.FileSize < 16 || s.FileSize > 256 {
-			continue
-		}
-		note, err := im.read(s)
-		if err == nil && string(note[12:16]) == "GNU\x00" && le32(note) == 4 && le32(note[8:]) == 3 && len(note) > 16 {
-			return hex.EncodeToString(note[16:min(len(note), 16+int(min(le32(note[4:]), 64)))])
-		}
-	}
+// hash identifies an object without a build-id by its code.
+func (im *image) hash() string {
 	sum := sha256.New()
 	for _, s := range im.code {
 		sum.Write(s.data)

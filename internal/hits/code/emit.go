@@ -12,22 +12,18 @@ import (
 const MaxTrampoline = 80
 
 // Emit makes the bytes of a function's patch, to be written at Bias+f.Patch, and of its trampoline,
-// to be written at at.Trampoline. original has the f.Displaced bytes at f.Patch that Analyse saw.
-// The length of a trampoline does not depend on its address. Errors wrap ErrReach, ErrFunction or
-// ErrBytes.
-func Emit(f Function, original []byte, at Placement) (patch, trampoline []byte, err error) {
-	if f.Displaced < jumpSize || len(original) != f.Displaced {
-		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrFunction)
-	}
+// to be written at at.Trampoline. The length of a trampoline does not depend on its address. Errors
+// wrap ErrReach or ErrFunction.
+func Emit(f Function, at Placement) (patch, trampoline []byte, err error) {
 	entry := at.Bias + f.Patch
 	t := writer{at: at.Trampoline, code: make([]byte, 0, MaxTrampoline)}
 	t.count(at, f.Careful)
-	if !t.displaced(original, entry) {
-		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrBytes)
+	if len(f.Original) < jumpSize || !t.displaced(f.Original, entry) {
+		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrFunction)
 	}
-	p := writer{at: entry, code: make([]byte, 0, f.Displaced)}
+	p := writer{at: entry, code: make([]byte, 0, len(f.Original))}
 	p.branch([]byte{0xe9}, at.Trampoline)
-	for len(p.code) < f.Displaced {
+	for len(p.code) < len(f.Original) {
 		p.code = append(p.code, 0xcc)
 	}
 	if t.far || p.far {

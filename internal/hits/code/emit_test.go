@@ -10,8 +10,8 @@ import (
 // displaced, and jumps back.
 func TestEmit(t *testing.T) {
 	original := []byte{0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20} // push %rbp; mov %rsp,%rbp; sub $32,%rsp
-	f := Function{Name: "f", Entry: 0x1000, Patch: 0x1004, Displaced: 8}
-	patch, trampoline, err := Emit(f, original, Placement{Bias: 0x400000, Trampoline: 0x500000, Counter: 0x600000})
+	f := Function{Name: "f", Entry: 0x1000, Patch: 0x1004, Original: original}
+	patch, trampoline, err := Emit(f, Placement{Bias: 0x400000, Trampoline: 0x500000, Counter: 0x600000})
 	if err != nil {
 		t.Fatal(err)
 	}

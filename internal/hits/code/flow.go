@@ -11,7 +11,7 @@ import (
 // extent is the code from the beginning of a function to its end, or to the next function.
 type extent struct {
 	*start
-	from, to  uint64
+	to        uint64
 	section   *section
 	padding   uint64 // number of unused bytes after its end
 	undecoded bool   // contains an unknown instruction, or branches between its instructions
@@ -21,13 +21,13 @@ type extent struct {
 
 // extents divides the code at all beginnings of functions.
 func (im *image) extents() []extent {
-	starts := slices.SortedFunc(maps.Values(im.starts), func(a, b *start) int { return cmp.Compare(a.entry, b.entry) })
+	starts := slices.SortedFunc(maps.Values(im.starts), func(a, b *start) int { return cmp.Compare(a.from, b.from) })
 	all := make([]extent, len(starts))
 	for i, s := range starts {
-		e := extent{start: s, from: s.entry, section: im.at(s.entry)}
+		e := extent{start: s, section: im.at(s.from)}
 		end := e.section.to
 		if i+1 < len(starts) {
-			end = min(end, starts[i+1].entry)
+			end = min(end, starts[i+1].from)
 		}
 		e.to = e.from + min(e.size, end-e.from)
 		e.padding = padding(e.section.bytes(e.to)[:end-e.to])
@@ -143,7 +143,7 @@ func (im *image) branches(all []extent) {
 // gap decodes code between functions: code without a symbol and an FDE, such as the code with which
 // compilers begin and end a program.
 func (w *walker) gap(s *section, from, to uint64) {
-	e := extent{from: from, to: to, section: s}
+	e := extent{start: &start{frame: frame{from: from}}, to: to, section: s}
 	if w.walk(&e); e.undecoded {
 		w.im.anything(s, from, to)
 	}

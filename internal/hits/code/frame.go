@@ -68,26 +68,21 @@ func (r *reader) leb(signed bool) uint64 {
 
 // value reads a number in the format of the lower four bits of an encoding.
 func (r *reader) value(encoding byte) uint64 {
-	switch encoding & 0x0f {
-	case 0x00, 0x04, 0x0c:
-		return r.u64()
-	case 0x01:
-		return r.leb(false)
-	case 0x09:
-		return r.leb(true)
-	case 0x02:
-		b := r.take(2)
-		return uint64(b[0]) | uint64(b[1])<<8
-	case 0x0a:
-		b := r.take(2)
-		return uint64(int64(int16(uint16(b[0]) | uint16(b[1])<<8)))
-	case 0x03:
-		return uint64(r.u32())
-	case 0x0b:
-		return uint64(int64(int32(r.u32())))
+	size := [8]uint64{8, 0, 2, 4, 8}[encoding&7]
+	switch {
+	case encoding&7 == 1:
+		return r.leb(encoding&8 != 0)
+	case size == 0:
+		r.failed = true
+		return 0
 	}
-	r.failed = true
-	return 0
+	var b [8]byte
+	copy(b[8-size:], r.take(size))
+	v := le64(b[:])
+	if encoding&8 != 0 {
+		return uint64(int64(v) >> (64 - 8*size))
+	}
+	return v >> (64 - 8*size)
 }
 
 // pointer reads an absolute or relative address. A null pointer is returned as 0.

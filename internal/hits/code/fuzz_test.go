@@ -27,14 +27,14 @@ func FuzzAnalyse(f *testing.F) {
 		}
 		end := uint64(0)
 		for _, fn := range o.Functions {
-			if fn.Displaced == 0 != (fn.Reason != "") {
+			if (len(fn.Original) == 0) != (fn.Reason != "") {
 				t.Fatalf("%+v: displaced without a reason, or left with none", fn)
 			}
-			if fn.Displaced > 0 && (fn.Displaced < jumpSize || fn.Patch < end) {
+			if len(fn.Original) > 0 && (len(fn.Original) < jumpSize || fn.Patch < end) {
 				t.Fatalf("%+v: overlaps the function before it, which ends at %#x", fn, end)
 			}
-			if fn.Displaced > 0 {
-				end = fn.Patch + uint64(fn.Displaced)
+			if len(fn.Original) > 0 {
+				end = fn.Patch + uint64(len(fn.Original))
 			}
 		}
 	})
@@ -53,7 +53,7 @@ func FuzzEmit(f *testing.F) {
 			return
 		}
 		at := Placement{Bias: 0x10000, Trampoline: 0x300000, Counter: 0x500000, Exact: exact}
-		patch, trampoline, err := Emit(Function{Patch: 0x1000, Displaced: n, Careful: careful}, code[:n], at)
+		patch, trampoline, err := Emit(Function{Patch: 0x1000, Original: code[:n], Careful: careful}, at)
 		if err != nil {
 			return
 		}

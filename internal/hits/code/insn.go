@@ -1,6 +1,9 @@
 package code
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // kind is what an instruction does to the flow of control.
 type kind uint8
@@ -49,17 +52,14 @@ func (i instruction) pointed(code []byte, at uint64) uint64 {
 	return at + uint64(i.length) + uint64(int64(int32(le32(code[i.rip:]))))
 }
 
-func le32(b []byte) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-}
+func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // longest is the largest size of an instruction in bytes.
 const longest = 15
 
-var (
-	errUnknown = errors.New("unknown instruction")
-	errCut     = errors.New("instruction cut short")
-)
+// errUnknown means that an instruction is not known, or cut short.
+var errUnknown = errors.New("unknown instruction")
 
 // Shapes of instructions by opcode: whether a ModRM byte follows, and which immediate.
 const (
@@ -70,7 +70,6 @@ const (
 	immz               // four bytes, two with prefix 66
 	near8              // one byte of distance
 	near32             // four bytes of distance
-	none   = 0
 )
 
 // decoder has the state of the instruction that is being decoded.
@@ -95,11 +94,7 @@ func decode(code []byte) (instruction, error) {
 		code = code[:longest]
 	}
 	d := decoder{code: code}
-	op, ok := d.prefixes()
-	if !ok {
-		return instruction{}, errCut
-	}
-	switch op {
+	switch op := d.prefixes(); op {
 	case 0x0f:
 		return d.escaped()
 	case 0xc4, 0xc5:
@@ -109,37 +104,45 @@ func decode(code []byte) (instruction, error) {
 		d.vector = true
 		return d.evex()
 	case 0x8f:
-		if d.pos < len(d.code) && d.code[d.pos]&0x1f >= 8 {
-			return d.xop()
+		if d.peek()&0x1f >= 8 { // XOP, which no processor has had since 2017
+			return instruction{}, errUnknown
 		}
+		return d.oneByte(op)
+	default:
+		return d.oneByte(op)
 	}
-	return d.oneByte(op)
+}
+
+// peek returns the next byte, and 0 after the last one: finish finds that the instruction is cut short.
+func (d *decoder) peek() byte {
+	if d.pos < len(d.code) {
+		return d.code[d.pos]
+	}
+	return 0
+}
+
+// next reads a byte.
+func (d *decoder) next() byte {
+	b := d.peek()
+	d.pos++
+	return b
 }
 
 // prefixes reads the prefixes and returns the first byte after them.
-func (d *decoder) prefixes() (byte, bool) {
-	for d.pos < len(d.code) {
-		b := d.code[d.pos]
-		d.pos++
-		switch b {
-		case 0x66:
-			d.size66, d.rexW = true, false
-		case 0x67:
-			d.addr67, d.rexW = true, false
-		case 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0xf0, 0xf2, 0xf3:
-			d.rexW = false
-		default:
-			if b&0xf0 != 0x40 {
-				return b, true
-			}
+func (d *decoder) prefixes() byte {
+	for {
+		switch b := d.next(); {
+		case b&0xf0 == 0x40:
 			d.rexW = b&8 != 0
-			if d.pos < len(d.code) && !isPrefix(d.code[d.pos]) {
-				d.pos++
-				return d.code[d.pos-1], true
+			if !isPrefix(d.peek()) {
+				return d.next()
 			}
+		case !isPrefix(b):
+			return b
+		default:
+			d.size66, d.addr67, d.rexW = d.size66 || b == 0x66, d.addr67 || b == 0x67, false
 		}
 	}
-	return 0, false
 }
 
 func isPrefix(b byte) bool {
@@ -153,100 +156,46 @@ func isPrefix(b byte) bool {
 // oneByte decodes the rest of an instruction with an opcode of one byte.
 func (d *decoder) oneByte(op byte) (instruction, error) {
 	d.opcode = op
-	switch {
-	case op == 0xa0 || op == 0xa1 || op == 0xa2 || op == 0xa3:
-		return d.finish(plain, none, d.pick(d.addr67, 4, 8))
-	case op&0xf8 == 0xb8 && d.rexW:
-		return d.finish(plain, none, 8)
-	case op == 0xf6 || op == 0xf7:
-		return d.group3(op)
-	case op == 0xc8:
-		return d.finish(plain, imm16|imm8, 0)
-	case op == 0xff:
-		return d.group5()
-	case op == 0xc7 && d.pos < len(d.code) && d.code[d.pos] == 0xf8: // xbegin
+	form := oneByteForm[op]
+	extra := 0
+	switch digit := d.peek() >> 3 & 7; {
+	case op&0xfc == 0xa0: // mov of an address
+		extra = pick(d.addr67, 4, 8)
+	case op&0xf8 == 0xb8 && d.rexW: // mov of eight bytes
+		form, extra = forms['.'], 8
+	case op == 0xf6 && digit < 2: // of this group, only test has an immediate
+		form = forms['b']
+	case op == 0xf7 && digit < 2:
+		form = forms['z']
+	case op == 0xff: // inc, dec, call, jmp, push
+		form.kind = [...]kind{plain, plain, callIndirect, loop, jumpIndirect, jumpIndirect, plain, plain}[digit] // a far call also pushes a segment
+		if digit == 7 {
+			return instruction{}, errUnknown
+		}
+	case op == 0xc7 && d.peek() == 0xf8: // xbegin
 		d.pos++
-		return d.finish(loop, near32, 0)
+		form = forms['x']
 	}
-	shape := oneByteShape[op]
-	k := plain
-	switch {
-	case op&0xf0 == 0x70:
-		k = conditional
-	case op >= 0xe0 && op <= 0xe3:
-		k = loop
-	case op == 0xe8:
-		k = call
-	case op == 0xe9 || op == 0xeb:
-		k = jump
-	case op == 0xc2 || op == 0xc3 || op == 0xca || op == 0xcb || op == 0xcf:
-		k = ret
-	case op == 0xf4:
-		k = stop
-	}
-	return d.finish(k, shape, 0)
+	return d.finish(form, extra)
 }
 
-func (d *decoder) pick(c bool, a, b int) int {
+func pick(c bool, a, b int) int {
 	if c {
 		return a
 	}
 	return b
 }
 
-// group3 decodes test, not, neg, mul, div: only test has an immediate.
-func (d *decoder) group3(op byte) (instruction, error) {
-	if d.pos >= len(d.code) {
-		return instruction{}, errCut
-	}
-	shape := modrm
-	if d.code[d.pos]>>3&7 < 2 {
-		shape |= d.pick(op == 0xf6, imm8, immz)
-	}
-	return d.finish(plain, shape, 0)
-}
-
-// group5 decodes inc, dec, call, jmp, push by their operand.
-func (d *decoder) group5() (instruction, error) {
-	if d.pos >= len(d.code) {
-		return instruction{}, errCut
-	}
-	k := plain
-	switch d.code[d.pos] >> 3 & 7 {
-	case 2:
-		k = callIndirect
-	case 3: // a far call, which also pushes a segment
-		k = loop
-	case 4, 5:
-		k = jumpIndirect
-	case 7:
-		return instruction{}, errUnknown
-	}
-	return d.finish(k, modrm, 0)
-}
-
 // escaped decodes the rest of an instruction whose opcode begins with 0f.
 func (d *decoder) escaped() (instruction, error) {
-	if d.pos >= len(d.code) {
-		return instruction{}, errCut
-	}
-	op := d.code[d.pos]
-	d.pos++
-	switch op {
-	case 0x38, 0x3a:
-		if d.pos >= len(d.code) {
-			return instruction{}, errCut
-		}
+	switch op := d.next(); op {
+	case 0x38:
 		d.pos++
-		if op == 0x3a {
-			return d.finish(plain, modrm|imm8, 0)
-		}
-		return d.finish(plain, modrm, 0)
-	case 0x0b:
-		return d.finish(stop, none, 0)
+		return d.finish(forms['m'], 0)
+	case 0x3a:
+		d.pos++
+		return d.finish(forms['b'], 0)
+	default:
+		return d.finish(escapedForm[op], 0)
 	}
-	if op&0xf0 == 0x80 {
-		return d.finish(conditional, near32, 0)
-	}
-	return d.finish(plain, escapedShape[op], 0)
 }

@@ -1,17 +1,16 @@
 package code
 
-// finish reads what follows the opcode according to its shape; extra is the number of further bytes
+// finish reads what follows the opcode according to its form; extra is the number of further bytes
 // of an immediate.
-func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
+func (d *decoder) finish(f form, extra int) (instruction, error) {
+	shape := f.shape
 	if shape&bad != 0 || shape&near32 != 0 && d.size66 && !d.rexW { // processors disagree on the length of the latter
 		return instruction{}, errUnknown
 	}
-	if shape&modrm != 0 && !d.operand() {
-		return instruction{}, errCut
+	if shape&modrm != 0 {
+		d.operand()
 	}
-	i := instruction{kind: k, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d}
-	i.vector = d.vector
-	i.stack = d.stack
+	i := instruction{kind: f.kind, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d, vector: d.vector, stack: d.stack}
 	extra += d.immediate(shape, &i)
 	switch {
 	case shape&immz != 0 && extra == 4 || extra == 8:
@@ -20,17 +19,14 @@ func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
 		i.constant = d.far
 	}
 	i.length = d.pos + extra
-	if i.length > len(d.code) {
-		return instruction{}, errCut
-	}
-	if i.rip != 0 && d.addr67 {
-		return instruction{}, errUnknown // relative to eip: never generated
+	if i.length > len(d.code) || i.rip != 0 && d.addr67 { // relative to eip: never generated
+		return instruction{}, errUnknown
 	}
 	return i, nil
 }
 
 // immediate returns the number of bytes of immediates and distances of a shape.
-func (d *decoder) immediate(shape int, i *instruction) int {
+func (d *decoder) immediate(shape uint8, i *instruction) int {
 	n := 0
 	if shape&imm8 != 0 {
 		n++
@@ -39,7 +35,7 @@ func (d *decoder) immediate(shape int, i *instruction) int {
 		n += 2
 	}
 	if shape&immz != 0 {
-		n += d.pick(d.size66 && !d.rexW, 2, 4)
+		n += pick(d.size66 && !d.rexW, 2, 4)
 	}
 	if shape&near8 != 0 {
 		n, i.relative = n+1, 1
@@ -51,22 +47,14 @@ func (d *decoder) immediate(shape int, i *instruction) int {
 }
 
 // operand reads ModRM, SIB and displacement.
-func (d *decoder) operand() bool {
-	if d.pos >= len(d.code) {
-		return false
-	}
-	m := d.code[d.pos]
-	d.pos++
+func (d *decoder) operand() {
+	m := d.next()
 	mod, rm := m>>6, m&7
 	if mod == 3 {
-		return true
+		return
 	}
 	if rm == 4 {
-		if d.pos >= len(d.code) {
-			return false
-		}
-		sib := d.code[d.pos]
-		d.pos++
+		sib := d.next()
 		d.stack = sib&7 == 4
 		if mod == 0 && sib&7 == 5 {
 			d.far = d.pos
@@ -83,5 +71,4 @@ func (d *decoder) operand() bool {
 		d.far = d.pos
 		d.pos += 4
 	}
-	return d.pos <= len(d.code)
 }

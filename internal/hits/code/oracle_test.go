@@ -2,6 +2,7 @@ package code
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"io"
 	"maps"
@@ -72,7 +73,7 @@ func TestSurvey(t *testing.T) {
 	installed(t, func(t *testing.T, path string, o *Object) {
 		planted, careful := 0, 0
 		for _, f := range o.Functions {
-			if f.Displaced > 0 {
+			if len(f.Original) > 0 {
 				planted++
 				emitted(t, path, f)
 			}
@@ -93,10 +94,10 @@ func TestSurvey(t *testing.T) {
 // emitted makes the bytes for a function that can be planted.
 func emitted(t *testing.T, path string, f Function) {
 	t.Helper()
-	code := contents[path].at(f.Patch).bytes(f.Patch)[:f.Displaced]
+	code := contents[path].at(f.Patch).bytes(f.Patch)[:len(f.Original)]
 	at := Placement{Bias: 0x10000000, Trampoline: 0x10000000 + f.Entry + 0x1000, Counter: 0x10000000 + f.Entry - 0x1000, Exact: true}
-	patch, trampoline, err := Emit(f, code, at)
-	if err != nil || len(patch) != f.Displaced || len(trampoline) > MaxTrampoline {
+	patch, trampoline, err := Emit(f, at)
+	if err != nil || !bytes.Equal(f.Original, code) || len(patch) != len(code) || len(trampoline) > MaxTrampoline {
 		t.Errorf("%s at %#x, % x: patch % x, trampoline % x, %v", f.Name, f.Entry, code, patch, trampoline, err)
 	}
 }
@@ -117,11 +118,11 @@ func TestObjdumpAgrees(t *testing.T) {
 		}
 		inside, ends := map[uint64]string{}, map[uint64]string{}
 		for _, f := range o.Functions {
-			for a := f.Patch + 1; a < f.Patch+uint64(f.Displaced); a++ {
+			for a := f.Patch + 1; a < f.Patch+uint64(len(f.Original)); a++ {
 				inside[a] = f.Name
 			}
-			if f.Displaced > jumpSize {
-				ends[f.Patch+uint64(f.Displaced)] = f.Name
+			if len(f.Original) > jumpSize {
+				ends[f.Patch+uint64(len(f.Original))] = f.Name
 			}
 		}
 		listing := disassemble(t, path)

@@ -2,12 +2,7 @@ package code
 
 import "debug/elf"
 
-// The relocations that put an address of the object into memory (System V ABI, AMD64 supplement).
 const (
-	relocate64        = 1
-	relocateGlobal    = 6
-	relocateRelative  = 8
-	relocateIRelative = 37
 	relocationSize    = 24
 	packedRelocations = elf.SectionType(19) // SHT_RELR
 )
@@ -49,11 +44,11 @@ func (im *image) relocations(s *elf.Section) {
 	}
 	for ; len(table) >= relocationSize; table = table[relocationSize:] {
 		info, addend := le64(table[8:]), le64(table[16:])
-		switch uint32(info) {
-		case relocateRelative, relocateIRelative:
+		switch elf.R_X86_64(uint32(info)) {
+		case elf.R_X86_64_RELATIVE, elf.R_X86_64_IRELATIVE:
 			im.marks.set(addend)
 			im.taken.set(addend)
-		case relocate64, relocateGlobal:
+		case elf.R_X86_64_64, elf.R_X86_64_GLOB_DAT:
 			a := valueOf(symbols, info>>32) + addend
 			im.taken.set(a)
 			if addend != 0 {
@@ -65,10 +60,10 @@ func (im *image) relocations(s *elf.Section) {
 
 // valueOf returns the value of a symbol by its number in a table, or 0.
 func valueOf(table []byte, n uint64) uint64 {
-	if n >= uint64(len(table))/symbolSize {
+	if n >= uint64(len(table))/elf.Sym64Size {
 		return 0
 	}
-	return le64(table[n*symbolSize+8:])
+	return le64(table[n*elf.Sym64Size+8:])
 }
 
 // loaded returns the bytes of a section that was read before.

@@ -247,9 +247,9 @@ func TestPatchedFunctionsDoTheSame(t *testing.T) {
 		copy(memory, code)
 		want := m.run(registers)
 
-		f := Function{Name: "f", Entry: functionAt, Patch: functionAt, Displaced: n, Careful: careful}
+		f := Function{Name: "f", Entry: functionAt, Patch: functionAt, Original: code[:n], Careful: careful}
 		at := Placement{Bias: m.base, Trampoline: m.base + trampolineAt, Counter: m.base + counterAt, Exact: rapid.Bool().Draw(t, "exact")}
-		patch, trampoline, err := Emit(f, code[:n], at)
+		patch, trampoline, err := Emit(f, at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,14 +2,23 @@ package code
 
 import "strings"
 
-// shapeLetters are the shapes in the maps of opcodes below.
-var shapeLetters = map[rune]int{
-	'.': none, '!': bad, 'm': modrm, '1': imm8, '2': imm16, '4': immz, 's': near8, 'l': near32, 'b': modrm | imm8, 'z': modrm | immz,
+// form is what an opcode says of its instruction.
+type form struct {
+	kind  kind
+	shape uint8
 }
 
-// oneByteShape has the shapes of instructions by their first byte, a row for each of its upper halves, except for those that decode
+// forms are the letters in the maps of opcodes below.
+var forms = [...]form{
+	'.': {}, '!': {shape: bad}, 'm': {shape: modrm}, '1': {shape: imm8}, '2': {shape: imm16}, '3': {shape: imm16 | imm8}, '4': {shape: immz},
+	'b': {shape: modrm | imm8}, 'z': {shape: modrm | immz},
+	's': {conditional, near8}, 'l': {conditional, near32}, 'o': {loop, near8}, 'x': {loop, near32},
+	'c': {call, near32}, 'j': {jump, near32}, 'k': {jump, near8}, 'r': {kind: ret}, 'R': {ret, imm16}, 'h': {kind: stop},
+}
+
+// oneByteForm has the forms of instructions by their first byte, a row for each of its upper halves, except for those that decode
 // handles itself.
-var oneByteShape = shapesOf(`
+var oneByteForm = formsOf(`
 	mmmm14!! mmmm14!!
 	mmmm14!! mmmm14!!
 	mmmm14!! mmmm14!!
@@ -22,15 +31,15 @@ var oneByteShape = shapesOf(`
 	........ ..!.....
 	........ 14......
 	11111111 44444444
-	bb2.!!bz ..2..1!.
+	bbRr!!bz 3.Rr.1!r
 	mmmm!!!. mmmmmmmm
-	ssss1111 ll!s....
-	!.!!.... ......m.`)
+	oooo1111 cj!k....
+	!.!!h.mm ......mm`)
 
-// escapedShape has the shapes by the byte after 0f, and by the opcode of the first space of VEX and
+// escapedForm has the forms by the byte after 0f, and by the opcode of the first space of VEX and
 // EVEX.
-var escapedShape = shapesOf(`
-	mmmm!... ..!.!m.b
+var escapedForm = formsOf(`
+	mmmm!... ..!h!m.b
 	mmmmmmmm mmmmmmmm
 	mmmm!!!! mmmmmmmm
 	......!. !!!!!!!!
@@ -47,10 +56,10 @@ var escapedShape = shapesOf(`
 	mmmmmmmm mmmmmmmm
 	mmmmmmmm mmmmmmmm`)
 
-// shapesOf reads a map of opcodes.
-func shapesOf(rows string) (table [256]int) {
+// formsOf reads a map of opcodes.
+func formsOf(rows string) (table [256]form) {
 	for op, letter := range strings.Join(strings.Fields(rows), "") {
-		table[op] = shapeLetters[letter]
+		table[op] = forms[letter]
 	}
 	return table
 }

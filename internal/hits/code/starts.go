@@ -3,52 +3,35 @@ package code
 import (
 	"debug/elf"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
 // start is the beginning of a function, from a symbol, an FDE or both.
 type start struct {
-	entry    uint64
-	size     uint64 // of the FDE, or else of the symbol; 0: unknown
+	frame    // its size is that of the FDE, or else of the symbol; 0: unknown
 	name     string
 	resolver bool
 	symbol   bool
-	frame    *frame
 }
-
-// symbolSize is the size of an entry of a symbol table.
-const symbolSize = 24
 
 // symbols reads .symtab and .dynsym: functions become starts, and all addresses in code are marked.
 func (im *image) symbols() {
 	im.writes = im.file.SectionByType(elf.SHT_DYNSYM) == nil || im.writable()
-	for _, s := range im.file.Sections {
-		if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(im.file.Sections) {
-			continue
-		}
-		table, err := im.read(s)
-		if err != nil {
-			continue
-		}
-		names, err := im.read(im.file.Sections[s.Link])
-		if err != nil {
-			continue
-		}
-		im.naming += 4 * len(names) // a name can be that of several symbols
-		for ; len(table) >= symbolSize && len(im.starts) <= maxFunctions; table = table[symbolSize:] {
-			im.symbol(table[:symbolSize], names)
+	for _, table := range []func() ([]elf.Symbol, error){im.file.Symbols, im.file.DynamicSymbols} {
+		all, _ := table() // a file without a table has an error
+		for i := range all {
+			im.symbol(&all[i])
 		}
 	}
 }
 
 // symbol handles one symbol.
-func (im *image) symbol(entry, names []byte) {
-	kind := elf.ST_TYPE(entry[4])
-	name := text(names, le32(entry))
-	index, value, size := elf.SectionIndex(uint16(entry[6])|uint16(entry[7])<<8), le64(entry[8:]), le64(entry[16:])
-	im.writes = im.writes || makers[string(name)]
-	im.locks = im.locks || index == elf.SHN_UNDEF && string(name) == "mlockall"
+func (im *image) symbol(is *elf.Symbol) {
+	kind, name, index, value := elf.ST_TYPE(is.Info), is.Name, is.Section, is.Value
+	im.writes = im.writes || makers[name]
+	im.locks = im.locks || index == elf.SHN_UNDEF && name == "mlockall"
 	if index == elf.SHN_UNDEF || index == elf.SHN_ABS || kind == elf.STT_TLS || kind == elf.STT_SECTION || kind == elf.STT_FILE || im.at(value) == nil {
 		return
 	}
@@ -56,16 +39,21 @@ func (im *image) symbol(entry, names []byte) {
 	if kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC {
 		return
 	}
-	s := im.starts[value]
+	s := im.startAt(value)
+	if !s.symbol || better(name, s.name) {
+		s.name = name
+	}
+	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, is.Size)
+}
+
+// startAt returns the start at an address, and makes it on the first call.
+func (im *image) startAt(entry uint64) *start {
+	s := im.starts[entry]
 	if s == nil {
-		s = &start{entry: value, name: fmt.Sprintf("0x%x", value)}
-		im.starts[value] = s
+		s = &start{frame: frame{from: entry, guarded: math.MaxUint64}, name: fmt.Sprintf("0x%x", entry)}
+		im.starts[entry] = s
 	}
-	if len(name) <= im.naming && (!s.symbol || better(string(name), s.name)) {
-		im.naming -= len(name)
-		s.name = string(name)
-	}
-	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, size)
+	return s
 }
 
 // makers are the functions of the C library by which a program makes memory executable.
@@ -95,32 +83,7 @@ func (im *image) unwound() {
 		if im.at(f.from) == nil {
 			continue
 		}
-		s := im.starts[f.from]
-		if s == nil {
-			s = &start{entry: f.from, name: fmt.Sprintf("0x%x", f.from)}
-			im.starts[f.from] = s
-		}
-		s.size, s.frame = f.size, &f
+		im.startAt(f.from).frame = f
 		im.marks.set(f.from)
 	}
 }
-
-// text returns the string at an offset of a string table.
-func text(names []byte, at uint32) []byte {
-	if uint64(at) >= uint64(len(names)) {
-		return nil
-	}
-	names = names[at:min(len(names), int(at)+maxName)]
-	for i, b := range names {
-		if b == 0 {
-			return names[:i]
-		}
-	}
-	return names
-}
-
-// maxName is the largest number of bytes of a name that is kept; names of C++ templates can be
-// longer.
-const maxName = 4096
-
-func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }

@@ -42,9 +42,9 @@ func analyseHere(f *os.File, out io.Writer) int {
 	if err == nil {
 		err = limit(uint64(st.Size()))
 	}
-	var o *object
+	var o *code.Object
 	if err == nil {
-		o, err = analyse(io.NewSectionReader(f, 0, st.Size()))
+		o, err = code.Analyse(io.NewSectionReader(f, 0, st.Size()))
 	}
 	if err == nil {
 		err = encode(out, o)

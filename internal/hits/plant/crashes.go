@@ -4,16 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"sync"
 )
-
-// crashes are the programs that are never planted again, because they were ended by a signal while
-// they were planted. Planting may not have been the cause; but then a program that fails anyway is not
-// counted, which harms nobody.
-type crashes struct {
-	mu   sync.Mutex
-	byID map[string]bool
-}
 
 // errCrashed is the reason why such a program is not planted.
 var errCrashed = &NotHere{Why: "a signal ended it while its functions were counted; they are not counted any more"}
@@ -22,10 +13,8 @@ func (p *Planter) crashPath(id string) string { return filepath.Join(p.Dir, "cra
 
 // crashed reports whether a program is never planted again.
 func (p *Planter) crashed(id string) bool {
-	p.crashes.mu.Lock()
-	defer p.crashes.mu.Unlock()
-	if p.crashes.byID[id] || p.Dir == "" {
-		return p.crashes.byID[id]
+	if _, known := p.crashes.Load(id); known || p.Dir == "" {
+		return known
 	}
 	_, err := os.Stat(p.crashPath(id))
 	return err == nil
@@ -34,12 +23,7 @@ func (p *Planter) crashed(id string) bool {
 // crash notes that a program is never planted again, in the folder of the Planter, too. If the folder
 // cannot be written, this process alone knows.
 func (p *Planter) crash(id string) {
-	p.crashes.mu.Lock()
-	defer p.crashes.mu.Unlock()
-	if p.crashes.byID == nil {
-		p.crashes.byID = map[string]bool{}
-	}
-	p.crashes.byID[id] = true
+	p.crashes.Store(id, true)
 	if p.Dir == "" || os.MkdirAll(filepath.Dir(p.crashPath(id)), 0o700) != nil {
 		return
 	}
@@ -52,9 +36,6 @@ func (p *Planter) crash(id string) {
 func (s *Session) touched(in image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.changed == nil {
-		s.changed = map[string]bool{}
-	}
 	s.changed[in.o.BuildID] = launcher(filepath.Base(in.path))
 }
 

@@ -2,6 +2,7 @@ package plant
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -74,7 +75,7 @@ func (m *space) room(lo, hi, size uint64) (uint64, bool) {
 		at, ok = m.above(lo, hi, size)
 	}
 	if ok {
-		i, _ := slices.BinarySearchFunc(*m, at, func(m mapping, at uint64) int { return compare(m.start, at) })
+		i, _ := slices.BinarySearchFunc(*m, at, func(m mapping, at uint64) int { return cmp.Compare(m.start, at) })
 		*m = slices.Insert(*m, i, mapping{start: at, end: at + size})
 	}
 	return at, ok
@@ -115,14 +116,4 @@ func (m space) above(lo, hi, size uint64) (uint64, bool) {
 		return (top - guard - size) &^ (pageSize - 1), true
 	}
 	return 0, false
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

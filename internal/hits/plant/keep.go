@@ -3,9 +3,6 @@ package plant
 import (
 	"bufio"
 	"bytes"
-	"debug/elf"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -22,10 +19,8 @@ import (
 
 // kept is an analysed object on disk.
 type kept struct {
-	By        string // the build of berth that analysed it; another build may analyse differently
-	Object    *code.Object
-	Loads     []elf.ProgHeader
-	Originals [][]byte
+	By     string // the build of berth that analysed it; another build may analyse differently
+	Object *code.Object
 }
 
 // build identifies the build of this program by its file.
@@ -68,61 +63,10 @@ func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, 
 
 // name identifies an object by its build-id, or by its file's identity.
 func name(f io.ReaderAt, id fileID) string {
-	if b := buildID(f); len(b) > 0 {
-		return hex.EncodeToString(b)
+	if b := code.BuildID(f); b != "" {
+		return b
 	}
 	return fmt.Sprintf("file-%x-%x-%x", id.dev, id.inode, id.mtime)
-}
-
-// buildID returns the build-id of an ELF file for amd64, or nil. It reads few bytes, whatever the file
-// says.
-func buildID(f io.ReaderAt) []byte {
-	var h elf.Header64
-	if binary.Read(io.NewSectionReader(f, 0, headerSize), binary.LittleEndian, &h) != nil {
-		return nil
-	}
-	for i := range min(int64(h.Phnum), 64) {
-		var p elf.Prog64
-		if binary.Read(io.NewSectionReader(f, int64(h.Phoff)+i*programSize, programSize), binary.LittleEndian, &p) != nil {
-			return nil
-		}
-		if elf.ProgType(p.Type) != elf.PT_NOTE || p.Filesz > 1<<16 {
-			continue
-		}
-		notes := make([]byte, p.Filesz)
-		if _, err := f.ReadAt(notes, int64(p.Off)); err != nil {
-			continue
-		}
-		if b := gnuBuildID(notes); b != nil {
-			return b
-		}
-	}
-	return nil
-}
-
-// The sizes of the header of an ELF file of 64 bits, and of an entry of its table of segments.
-const (
-	headerSize  = 64
-	programSize = 56
-)
-
-// gnuBuildID returns the build-id among notes (elf(5)), or nil.
-func gnuBuildID(notes []byte) []byte {
-	for len(notes) >= 12 {
-		name, desc := uint64(binary.LittleEndian.Uint32(notes)), uint64(binary.LittleEndian.Uint32(notes[4:]))
-		kind := binary.LittleEndian.Uint32(notes[8:])
-		notes = notes[12:]
-		begin := (name + 3) &^ 3
-		end := begin + desc
-		if end > uint64(len(notes)) {
-			return nil
-		}
-		if kind == 3 && string(notes[:name]) == "GNU\x00" && desc <= 64 {
-			return notes[begin:end]
-		}
-		notes = notes[min(uint64(len(notes)), (end+3)&^3):]
-	}
-	return nil
 }
 
 // read returns a kept object, or nil if there is none of this build.
@@ -138,17 +82,17 @@ func read(path string) *object {
 // decode returns an encoded object, or nil if it is not of this build.
 func decode(r io.Reader) *object {
 	var k kept
-	if msgpack.NewDecoder(r).Decode(&k) != nil || k.By != build() || k.Object == nil || len(k.Originals) != len(k.Object.Functions) {
+	if msgpack.NewDecoder(r).Decode(&k) != nil || k.By != build() || k.Object == nil {
 		return nil
 	}
-	return &object{Object: k.Object, loads: k.Loads, originals: k.Originals}
+	return &object{Object: k.Object}
 }
 
-func encode(to io.Writer, o *object) error {
+func encode(to io.Writer, o *code.Object) error {
 	w := bufio.NewWriterSize(to, 1<<16) // the encoder makes a call for nearly every byte
 	e := msgpack.NewEncoder(w)
 	e.UseArrayEncodedStructs(true)
-	if err := e.Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}); err != nil {
+	if err := e.Encode(kept{By: build(), Object: o}); err != nil {
 		return err
 	}
 	return w.Flush()

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"sync"
 
@@ -17,19 +15,14 @@ import (
 // object is an analysed file with code.
 type object struct {
 	*code.Object
-	loads     []elf.ProgHeader // the executable segments
-	originals [][]byte         // for each function, the bytes that a jump displaces; nil if the function is not touched
-	file      fileID
+	file fileID
 }
 
 // fileID identifies a file and its version.
 type fileID struct{ dev, inode, size, mtime uint64 }
 
 // objects are the objects that this process has analysed.
-type objects struct {
-	mu   sync.Mutex
-	byID map[fileID]*known
-}
+type objects struct{ sync.Map } // of *known by fileID
 
 // known is an object, or the reason why it cannot be planted.
 type known struct {
@@ -47,16 +40,8 @@ func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, erro
 	}
 	defer f.Close() // nothing was written
 	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
-	k.mu.Lock()
-	if k.byID == nil {
-		k.byID = map[fileID]*known{}
-	}
-	e := k.byID[id]
-	if e == nil {
-		e = &known{}
-		k.byID[id] = e
-	}
-	k.mu.Unlock()
+	found, _ := k.LoadOrStore(id, &known{})
+	e := found.(*known)
 	e.once.Do(func() { e.o, e.err = load(dir, f, id, writing) })
 	return e.o, e.err
 }
@@ -104,45 +89,6 @@ func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
 	return true
 }
 
-// analyse analyses an object.
-func analyse(f code.File) (*object, error) {
-	c, err := code.Analyse(f)
-	if err != nil {
-		return nil, err
-	}
-	file, err := elf.NewFile(f)
-	if err != nil {
-		return nil, err
-	}
-	o := &object{Object: c, originals: make([][]byte, len(c.Functions))}
-	for _, p := range file.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
-			o.loads = append(o.loads, p.ProgHeader)
-		}
-	}
-	for i := range c.Functions {
-		if fn := &c.Functions[i]; fn.Displaced > 0 {
-			b := make([]byte, fn.Displaced)
-			if err := o.read(f, b, fn.Patch); err != nil {
-				return nil, err
-			}
-			o.originals[i] = b
-		}
-	}
-	return o, nil
-}
-
-// read reads bytes at an address of the file.
-func (o *object) read(f io.ReaderAt, b []byte, at uint64) error {
-	for _, p := range o.loads {
-		if at >= p.Vaddr && at+uint64(len(b)) <= p.Vaddr+p.Filesz {
-			_, err := f.ReadAt(b, int64(at-p.Vaddr+p.Off))
-			return err
-		}
-	}
-	return fmt.Errorf("address %#x is not in the file's code", at)
-}
-
 // bias returns the difference between the addresses in a process and those of the file, and the
 // range of its code in the process. All mappings must agree with the file's tables.
 func (o *object) bias(mapped []mapping) (bias, lo, hi uint64, ok bool) {
@@ -162,9 +108,9 @@ func (o *object) bias(mapped []mapping) (bias, lo, hi uint64, ok bool) {
 
 // load returns the segment of a mapping with the given offset.
 func (o *object) load(offset uint64) *elf.ProgHeader {
-	for i := range o.loads {
-		if o.loads[i].Off&^(pageSize-1) == offset {
-			return &o.loads[i]
+	for i := range o.Loads {
+		if o.Loads[i].Off&^(pageSize-1) == offset {
+			return &o.Loads[i]
 		}
 	}
 	return nil

@@ -36,14 +36,14 @@ func (s *Session) part(in image, o *object, path string) (*part, error) {
 		p.catches = p.catches || in.catches
 		return p, nil
 	}
-	var skip *selection
+	var skip selection
 	if !s.options.All {
 		skip = s.planter.selection(in.o.BuildID)
 	}
 	p := &part{o: o, path: path, program: in.path, limited: skip != nil, catches: in.catches}
 	for i := range o.Functions {
 		f := &o.Functions[i]
-		if f.Displaced > 0 && (skip == nil || !skip.skips(o.BuildID, f.Entry)) &&
+		if len(f.Original) > 0 && !skip[functionID{o.BuildID, f.Entry}] &&
 			(s.options.Chosen == nil || s.options.Chosen(o.BuildID, f.Entry)) {
 			p.chosen = append(p.chosen, i)
 		}
@@ -86,7 +86,7 @@ func (p *part) choose(s *Session, id partID) {
 	}
 	p.selected = make([]bool, len(p.chosen))
 	for i, n := range p.chosen {
-		p.selected[i] = !skip.skips(id.object, p.o.Functions[n].Entry)
+		p.selected[i] = !skip[functionID{id.object, p.o.Functions[n].Entry}]
 	}
 }
 
@@ -103,11 +103,7 @@ func (s *Session) Functions() []Function {
 	if s.closed {
 		return nil
 	}
-	type key struct {
-		id    string
-		entry uint64
-	}
-	at := map[key]int{} // libraries are shared by programs
+	at := map[functionID]int{} // libraries are shared by programs
 	var list []Function
 	for id, p := range s.parts {
 		for i, n := range p.chosen {
@@ -115,7 +111,7 @@ func (s *Session) Functions() []Function {
 				continue
 			}
 			f := &p.o.Functions[n]
-			k := key{id.object, f.Entry}
+			k := functionID{id.object, f.Entry}
 			if _, there := at[k]; !there {
 				at[k] = len(list)
 				list = append(list, Function{Name: f.Name, Object: p.path, BuildID: id.object, Entry: f.Entry})
@@ -141,7 +137,7 @@ func (s *Session) Left() map[code.Reason]int {
 		seen[id.object] = true
 		possible := 0
 		for i := range p.o.Functions {
-			if p.o.Functions[i].Displaced > 0 {
+			if len(p.o.Functions[i].Original) > 0 {
 				possible++
 			}
 		}

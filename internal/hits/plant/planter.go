@@ -2,6 +2,7 @@ package plant
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,7 +17,10 @@ type Planter struct {
 
 	objects  objects
 	programs programs
-	crashes  crashes
+	// crashes are the programs that are never planted again, because they were ended by a signal while
+	// they were planted. Planting may not have been the cause; but then a program that fails anyway is not
+	// counted, which harms nobody.
+	crashes sync.Map
 }
 
 // Options select what is counted.
@@ -35,7 +39,7 @@ type Options struct {
 // session by the same thread, which is locked to its goroutine. If the functions cannot be counted,
 // the program is started anyway: the session has the reason, and Follow does nothing.
 func (p *Planter) Start(path string, argv []string, attr *syscall.ProcAttr, o Options) (pid int, s *Session, err error) {
-	s = &Session{planter: p, options: o, parts: map[partID]*part{}, began: time.Now()}
+	s = &Session{planter: p, options: o, parts: map[partID]*part{}, changed: map[string]bool{}, objects: map[string]string{}, began: time.Now()}
 	why := here
 	if why == "" {
 		why = refuse(within(attr.Dir, path))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,26 +66,17 @@ func interpreter(head []byte) string {
 // launchers are programs that start others and do little else. They are traced beyond their entry,
 // which costs a stop at each of their system calls. All other programs are detached once they are
 // planted.
-var launchers = map[string]bool{
-	"sh": true, "dash": true, "bash": true, "ksh": true, "ksh93": true, "mksh": true, "zsh": true, "rbash": true, "busybox": true,
-	"env": true, "nice": true, "ionice": true, "chrt": true, "taskset": true, "nohup": true, "timeout": true, "setsid": true,
-	"stdbuf": true, "time": true, "xargs": true, "find": true, "make": true, "gmake": true, "numactl": true, "prlimit": true,
-	"setarch": true, "script": true, "flock": true, "chroot": true, "unshare": true, "cpulimit": true,
-}
+const launchers = `sh dash bash ksh ksh93 mksh zsh rbash busybox env nice ionice chrt taskset nohup timeout setsid stdbuf time xargs find make gmake
+	numactl prlimit setarch script flock chroot unshare cpulimit`
 
 // compilers are launchers, too. Their names may have a target as prefix and a version as suffix.
 var compilers = []string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "gnat", "gdc", "collect2", "lto-wrapper"}
 
 // launcher reports whether a program of that name is traced beyond its entry.
 func launcher(name string) bool {
-	if launchers[name] {
+	if slices.Contains(strings.Fields(launchers), name) {
 		return true
 	}
-	name = string(bytes.TrimRight([]byte(name), "0123456789.-"))
-	for _, c := range compilers {
-		if name == c || bytes.HasSuffix([]byte(name), []byte("-"+c)) {
-			return true
-		}
-	}
-	return false
+	name = strings.TrimRight(name, "0123456789.-")
+	return slices.ContainsFunc(compilers, func(c string) bool { return name == c || strings.HasSuffix(name, "-"+c) })
 }

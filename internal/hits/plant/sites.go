@@ -162,9 +162,6 @@ func (s *Session) prepareObject(pid int, in image, addresses *space, f placed) (
 func (s *Session) leaveObject(path string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.objects == nil {
-		s.objects = map[string]string{}
-	}
 	s.objects[path] = err.Error()
 }
 
@@ -178,11 +175,11 @@ func (r *region) emit(bias uint64, exact, catches bool) {
 			continue
 		}
 		at := code.Placement{Bias: bias, Trampoline: r.at + r.counters + uint64(len(r.trampolines)), Counter: r.at + uint64(i)*8, Exact: exact}
-		patch, trampoline, err := code.Emit(*f, o.originals[n], at)
-		if err != nil || len(trampoline) > code.MaxTrampoline || len(patch) > len(o.originals[n]) {
+		patch, trampoline, err := code.Emit(*f, at)
+		if err != nil || len(trampoline) > code.MaxTrampoline || len(patch) > len(f.Original) {
 			continue
 		}
-		r.sites = append(r.sites, site{counter: i, at: f.Patch + bias, was: o.originals[n][:len(patch)], patch: patch})
+		r.sites = append(r.sites, site{counter: i, at: f.Patch + bias, was: f.Original[:len(patch)], patch: patch})
 		r.trampolines = append(r.trampolines, trampoline...)
 		for len(r.trampolines)%16 != 0 {
 			r.trampolines = append(r.trampolines, 0xcc)

@@ -3,6 +3,7 @@ package plant
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,28 +29,30 @@ type objectHits struct {
 	Late map[uint64]uint64 `json:"late,omitempty"` // the functions entered in the last seconds, with their hits then
 }
 
-// selection is the functions of a program that are not counted, because they are entered too often.
-type selection struct {
-	skipped map[string]map[uint64]bool // entries by build-id
+// functionID identifies a function by the build-id of its object and its entry.
+type functionID struct {
+	object string
+	entry  uint64
 }
 
-func (s *selection) skips(id string, entry uint64) bool { return s.skipped[id][entry] }
+// selection is the functions of a program that are not counted, because they are entered too often.
+type selection map[functionID]bool
 
 // entry is one function of the statistics.
 type entry struct {
-	id             string // of its object
-	at, hits, late uint64
+	functionID
+	hits, late uint64
 }
 
 // entries returns all functions, those with the fewest hits first.
 func (s *statistics) entries() (all []entry) {
 	for id, o := range s.Objects {
 		for at, n := range o.Hits {
-			all = append(all, entry{id, at, n, o.Late[at]})
+			all = append(all, entry{functionID{id, at}, n, o.Late[at]})
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.hits, b.hits), cmp.Compare(a.id, b.id), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(a.hits, b.hits), cmp.Compare(a.object, b.object), cmp.Compare(a.entry, b.entry))
 	})
 	return all
 }
@@ -58,7 +61,7 @@ func (s *statistics) entries() (all []entry) {
 // (paper no2-outliers, section 4). A program in a loop may enter only functions with very many hits,
 // and then the remaining functions show no progress. So, of the functions entered in the last
 // seconds, those with the fewest hits are kept until their hits suffice.
-func (s *statistics) choose(threshold float64) *selection {
+func (s *statistics) choose(threshold float64) selection {
 	all := s.entries()
 	hits := make([]uint64, len(all))
 	for i := range all {
@@ -73,15 +76,11 @@ func (s *statistics) choose(threshold float64) *selection {
 			late += all[i].late
 		}
 	}
-	sel := &selection{skipped: map[string]map[uint64]bool{}}
+	sel := selection{}
 	for i, e := range all {
-		if kept[i] {
-			continue
+		if !kept[i] {
+			sel[e.functionID] = true
 		}
-		if sel.skipped[e.id] == nil {
-			sel.skipped[e.id] = map[uint64]bool{}
-		}
-		sel.skipped[e.id][e.at] = true
 	}
 	return sel
 }
@@ -104,11 +103,11 @@ func (s *statistics) add(other *statistics) {
 // programs is what this process knows of the programs that it has planted.
 type programs struct {
 	mu   sync.Mutex
-	byID map[string]*selection
+	byID map[string]selection
 }
 
 // selection returns which functions of a program are omitted; nil if it has no statistics.
-func (p *Planter) selection(id string) *selection {
+func (p *Planter) selection(id string) selection {
 	p.programs.mu.Lock()
 	defer p.programs.mu.Unlock()
 	if sel := p.programs.byID[id]; sel != nil {
@@ -121,7 +120,7 @@ func (p *Planter) selection(id string) *selection {
 }
 
 // known returns earlier results of selection and learn, without reading files.
-func (p *Planter) known(id string) *selection {
+func (p *Planter) known(id string) selection {
 	p.programs.mu.Lock()
 	defer p.programs.mu.Unlock()
 	return p.programs.byID[id]
@@ -144,13 +143,13 @@ func (p *Planter) learn(id string, s *statistics) {
 }
 
 // keep must be called with the lock held.
-func (p *Planter) keep(id string, s *statistics) *selection {
+func (p *Planter) keep(id string, s *statistics) selection {
 	threshold := p.Threshold
 	if threshold == 0 {
 		threshold = 1
 	}
 	if p.programs.byID == nil {
-		p.programs.byID = map[string]*selection{}
+		p.programs.byID = map[string]selection{}
 	}
 	p.programs.byID[id] = s.choose(threshold)
 	return p.programs.byID[id]
@@ -180,17 +179,10 @@ func (p *Planter) readStatistics(id string) *statistics {
 		return nil
 	}
 	var s statistics
-	if json.Unmarshal(b, &s) != nil || s.Objects == nil || slices.Contains(values(s.Objects), nil) {
+	if json.Unmarshal(b, &s) != nil || s.Objects == nil || slices.Contains(slices.Collect(maps.Values(s.Objects)), nil) {
 		return nil
 	}
 	return &s
-}
-
-func values(m map[string]*objectHits) (list []*objectHits) {
-	for _, o := range m {
-		list = append(list, o)
-	}
-	return list
 }
 
 // writeStatistics keeps statistics. A failure only means that another task will count all functions

@@ -45,7 +45,7 @@ func TestLoop(t *testing.T) {
 	}}}
 	sel := s.choose(0.01)
 	for entry, skipped := range map[uint64]bool{1: false, 2: false, 3: false, 4: false, 5: false, 6: true, 7: true} {
-		if sel.skips("a", entry) != skipped {
+		if sel[functionID{"a", entry}] != skipped {
 			t.Errorf("function %d is skipped: %v", entry, !skipped)
 		}
 	}

@@ -45,7 +45,6 @@ type Config struct {
 	By        job.Attempt
 	Partition int
 	Maps      int    // number of map tasks: segments to fetch
-	Pace      *Pace  // limits the fetches from other nodes; nil: no limit
 	Dir       string // scratch folder, which must exist
 	Progress  Progress
 }

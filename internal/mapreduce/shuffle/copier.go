@@ -93,7 +93,6 @@ func (f *copier) fetch(ctx context.Context, loc Location) error {
 	case seg.Body != nil:
 		defer seg.Body.Close() // only read
 		if seg.Length > 0 {
-			seg.Body = f.Pace.limit(ctx, seg.Body)
 			if file, err = f.copy(seg); err != nil {
 				return err
 			}

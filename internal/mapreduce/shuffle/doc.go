@@ -3,8 +3,7 @@
 //   - store.go, serve.go: the map outputs of a node ([Store]), and the server of their segments;
 //   - node.go: a node's server and client, with the keys of the present coordinator ([Node]);
 //   - locations.go: where the map outputs of a job are, as the coordinator reports it ([Locations]);
-//   - collect.go, copier.go, pace.go: the fetches of a reduce attempt, with retries and checksums, at the
-//     rate that it was granted ([Collector]).
+//   - collect.go, copier.go: the fetches of a reduce attempt, with retries and checksums ([Collector]).
 //
 // A worker has one Node. For each reduce attempt it makes a Collector, calls Collect, and merges the
 // segments that Files returns. The package talks to other nodes and not to the coordinator: the worker

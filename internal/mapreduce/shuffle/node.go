@@ -126,13 +126,13 @@ func (n *Node) serveOn(l net.Listener) {
 func (n *Node) serverTLS() *tls.Config {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return wire.ShuffleServerTLS(n.keys)
+	return wire.ShuffleTLS(n.keys)
 }
 
 // newClient returns a client for the map outputs of other nodes. dial connects to them.
 func newClient(id *wire.Identity, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		DialContext: dial, TLSClientConfig: wire.ShuffleClientTLS(id), TLSHandshakeTimeout: fetchDial,
+		DialContext: dial, TLSClientConfig: wire.ShuffleTLS(id), TLSHandshakeTimeout: fetchDial,
 		ResponseHeaderTimeout: fetchHeader, MaxIdleConnsPerHost: keepIdle, IdleConnTimeout: time.Minute,
 		DisableCompression: true, // segments are compressed already
 	}}

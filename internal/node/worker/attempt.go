@@ -15,7 +15,6 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/mapreduce/shuffle"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
@@ -38,8 +37,7 @@ type attempt struct {
 	cancel context.CancelCauseFunc // the cause is a *process.Failure
 
 	through atomic.Uint32 // the last job.Phase that its grant covers
-	memory  atomic.Int64  // the granted memory (job.Grant)
-	pace    *shuffle.Pace // the granted rate of fetches, which may change meanwhile
+	memory  atomic.Int64  // the granted memory to sort and merge in
 	commit  atomic.Uint64 // number of the connection over which it was permitted to commit; 0: none
 	keeps   atomic.Bool   // it was killed, and what its task printed is put into place (wire.Kill)
 	asking  asking
@@ -65,11 +63,11 @@ type attempt struct {
 }
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
-	a := &attempt{id: m.Attempt, start: m, work: wk, spec: wk.spec, env: wk.bagEnv, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
+	a := &attempt{id: m.Attempt, start: m, work: wk, spec: wk.spec, env: wk.bagEnv, nudge: make(chan struct{}, 1), begun: time.Now()}
 	a.meter = probe.NewMeter(a.now, nil)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
-	a.memory.Store(m.Grant.Memory)
+	a.memory.Store(m.Memory)
 	a.through.Store(uint32(m.Through))
 	if m.Commit {
 		a.commit.Store(epoch)
@@ -137,12 +135,10 @@ func (a *attempt) withdrawn() bool {
 	return !a.keeps.Load() && errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
-// grant sets the grant up to a phase, with the memory and the rate of fetches. If the attempt has a grant up to that phase
-// already, only the rate changes.
-func (a *attempt) grant(phase job.Phase, g job.Grant) {
-	a.pace.Set(g.Net)
+// grant sets the grant up to a phase, with its memory, unless the attempt has one already.
+func (a *attempt) grant(phase job.Phase, memory int64) {
 	if uint32(phase) > a.through.Load() {
-		a.memory.Store(g.Memory)
+		a.memory.Store(memory)
 		a.through.Store(uint32(phase))
 	}
 	poke(a.nudge)

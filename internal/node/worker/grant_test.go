@@ -27,9 +27,7 @@ func newPhaseByPhase(seed uint64) *phaseByPhase {
 	return &phaseByPhase{rand: rand.New(rand.NewPCG(seed, 0)), asked: make(map[job.Attempt][]job.Phase)}
 }
 
-func (g *phaseByPhase) grant() job.Grant {
-	return job.Grant{Memory: []int64{0, 1, 600 << 10, 1 << 40}[g.rand.IntN(4)], Net: []int64{0, 1, 1 << 40}[g.rand.IntN(3)]}
-}
+func (g *phaseByPhase) memory() int64 { return []int64{0, 1, 600 << 10, 1 << 40}[g.rand.IntN(4)] }
 
 // lead starts the attempts all at once and leads them to their ends, which it returns. Without by they
 // have a grant as the engine's order of jobs gives it: a reduce asks before sort, and nothing else does.
@@ -37,7 +35,7 @@ func (p *peer) lead(by *phaseByPhase, kindOf func(task int) job.TaskKind, starts
 	p.c.t.Helper()
 	for _, m := range starts {
 		if by != nil {
-			m.Through, m.Grant = kindOf(m.Attempt.Task).Phases()[0], by.grant()
+			m.Through, m.Memory = kindOf(m.Attempt.Task).Phases()[0], by.memory()
 		}
 		p.say(m)
 	}
@@ -48,7 +46,7 @@ func (p *peer) lead(by *phaseByPhase, kindOf func(task int) job.TaskKind, starts
 			leave := wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce}
 			if by != nil {
 				by.asked[m.Attempt] = append(by.asked[m.Attempt], m.Phase)
-				leave.Phase, leave.Grant = m.Phase, by.grant()
+				leave.Phase, leave.Memory = m.Phase, by.memory()
 			}
 			p.say(leave)
 		case wire.CommitWanted:

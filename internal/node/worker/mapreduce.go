@@ -191,7 +191,7 @@ func (t *streamTask) runReduce() error {
 	reducer, combiner := t.programs(t.spec.Reducer, mapreduce.Reduces)
 	return mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Task: t.task(combiner), Partition: t.index, Maps: t.a.work.maps,
-		Reducer: reducer, Source: t.w.mapOutputs(t.a), Pace: t.a.pace,
+		Reducer: reducer, Source: t.w.mapOutputs(t.a),
 	})
 }
 

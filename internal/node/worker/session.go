@@ -163,7 +163,7 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	case wire.Kill:
 		w.kill(m, epoch)
 	case wire.Grant:
-		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
+		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Memory) })
 	case wire.Commit:
 		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch, m.Except) })
 	case wire.Ask:

@@ -146,7 +146,12 @@ func (c *Client) Printed(ctx context.Context, of job.Attempt, stderr bool, offse
 // Watch calls see with the present state of the job, again after each change, and for the last time when the job is
 // over. It returns ErrLost if the coordinator ends before that.
 func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error {
-	resp, err := c.do(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/watch", nil)
+	path := "/v1/jobs/" + string(id) + "/watch"
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	timer := time.AfterFunc(c.patience(http.MethodGet, path), func() { give(errSilent) })
+	resp, err := c.do(ctx, http.MethodGet, path, nil)
+	timer.Stop()
 	if err != nil {
 		return err
 	}
@@ -170,6 +175,9 @@ func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error 
 }
 
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	wait := c.patience(method, path)
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, errSilent)
+	defer cancel()
 	resp, err := c.do(ctx, method, path, in)
 	if err != nil {
 		return err
@@ -180,10 +188,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		return err
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w: %w", ErrLost, err)
+		return c.unreachable(ctx, err, wait)
 	}
 	return nil
 }
@@ -197,25 +202,14 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		}
 		body = bytes.NewReader(b)
 	}
-	asked, give := context.WithCancelCause(ctx)
-	wait := c.patience(method, path)
-	timer := time.AfterFunc(wait, func() { give(errSilent) })
-	req, err := http.NewRequestWithContext(asked, method, "http://coordinator"+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, "http://coordinator"+path, body)
 	if err != nil {
-		give(nil)
 		return nil, err
 	}
 	resp, err := c.http.Do(req)
-	timer.Stop()
 	if err != nil {
-		late := ctx.Err() == nil && context.Cause(asked) == errSilent
-		give(nil)
-		if late {
-			return nil, c.silent(wait)
-		}
-		return nil, c.unreachable(ctx, err)
+		return nil, c.unreachable(ctx, err, c.patience(method, path))
 	}
-	resp.Body = answered{resp.Body, give}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
 	}
@@ -226,10 +220,12 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 	return nil, failure(resp)
 }
 
-// unreachable returns the error for a coordinator that does not answer.
-func (c *Client) unreachable(ctx context.Context, err error) error {
+// unreachable returns the error for a coordinator that does not answer, and was waited for that long if it is silent.
+func (c *Client) unreachable(ctx context.Context, err error, waited time.Duration) error {
 	var known *job.Error
 	switch {
+	case context.Cause(ctx) == errSilent:
+		return c.silent(waited)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &known):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -50,18 +49,6 @@ func (c *Client) silent(waited time.Duration) error {
 	return job.TransientError("server", fmt.Sprintf("%s has not answered for %v: it is stopped, or waits for a disk or a file system", name, waited), errSilent).
 		Advice(fmt.Sprintf("look at its log %s, and try again; if that does not help, end it with: berth server stop --force (jobs that are not over go on under the next coordinator)",
 			c.home.ServerLog()))
-}
-
-// answered is the body of an answer, with which the context of its request ends.
-type answered struct {
-	io.ReadCloser
-	end context.CancelCauseFunc
-}
-
-// Close closes the body.
-func (a answered) Close() error {
-	a.end(nil)
-	return a.ReadCloser.Close()
 }
 
 // Silent reports whether an error says that the coordinator did not answer in time.

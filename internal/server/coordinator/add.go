@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"net/http"
 	"path/filepath"
 	"slices"
 
@@ -24,12 +23,15 @@ func (l *live) task(i int) (job.Entry, *task.Spec) {
 }
 
 // addTasks adds tasks to an open bag.
-func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
-	l, err := s.openBag(named(r))
-	if err != nil {
-		return nil, err
+func (s *Server) addTasks(ctx context.Context, id job.ID, req control.Add) (any, error) {
+	l := s.lookup(id)
+	switch {
+	case l == nil:
+		return nil, s.notInMemory(id)
+	case l.Tasks.More == nil:
+		return nil, notOpen(id)
 	}
-	return s.addTo(r.Context(), l, req)
+	return s.addTo(ctx, l, req)
 }
 
 // addTo adds tasks to an open bag.
@@ -112,10 +114,18 @@ func (s *Server) putTasks(ctx context.Context, l *live, req control.Add, work *j
 }
 
 // toRecord returns the tasks of a request and the record of them. The first of them has the index first.
-func (s *Server) toRecord(ctx context.Context, l *live, req control.Add, first int) ([]task.Spec, event.TasksAdded, error) {
-	specs, after, err := l.toAdd(req, first)
-	if err != nil || len(specs) == 0 {
-		return nil, event.TasksAdded{}, err
+func (s *Server) toRecord(ctx context.Context, l *live, req control.Add, first int) (specs []task.Spec, r event.TasksAdded, err error) {
+	if specs, err = parseTasks(req); err != nil || len(specs) == 0 {
+		return nil, r, err
+	}
+	for i := range specs {
+		if err := specs[i].CheckIn(req.From, l.Spec.Request.Remote.Away()); err != nil {
+			return nil, r, err
+		}
+	}
+	after, err := l.order(req.From, specs, first)
+	if err != nil {
+		return nil, r, err
 	}
 	needs, err := s.needs(ctx, l, len(specs), func(i int) (job.Needs, string, error) { return l.needsOf(&specs[i]), specs[i].At(req.From), nil })
 	return specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs(), Shares: l.share(specs)}, err
@@ -143,22 +153,9 @@ func (l *live) needsOf(t *task.Spec) job.Needs {
 		if filepath.IsAbs(t.Dir) {
 			dir = t.Dir
 		}
-		n.Size = rundir.InputSize(dir, append(slices.Clone(t.Command), t.Entry...), nil)
+		n.Size = rundir.InputSize(dir, append(slices.Clone(t.Command), t.Entry...))
 	}
 	return n
-}
-
-// toAdd returns the tasks of a request, and which of them come after which others. The first of them has the index first.
-func (l *live) toAdd(req control.Add, first int) ([]task.Spec, []event.Comes, error) {
-	specs, err := parseTasks(req)
-	if err == nil {
-		err = l.check(req.From, specs)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	after, err := l.order(req.From, specs, first)
-	return specs, after, err
 }
 
 // grow has the engine take on tasks of an open bag that are on disk. It runs in the loop.
@@ -187,18 +184,6 @@ func (s *Server) spaciousFor(l *live, r event.Record) error {
 	}
 	l.spare = spareRoom / 2
 	return nil
-}
-
-// openBag returns a job that is an open bag in memory.
-func (s *Server) openBag(id job.ID) (*live, error) {
-	l := s.lookup(id)
-	if l == nil {
-		return nil, s.notInMemory(id)
-	}
-	if l.Tasks.More == nil {
-		return nil, notOpen(id)
-	}
-	return l, nil
 }
 
 func notOpen(id job.ID) error {
@@ -234,17 +219,6 @@ func entryTasks(req control.Add) []task.Spec {
 	return specs
 }
 
-// check returns an error for a task that needs what the bag cannot give it.
-func (l *live) check(from string, specs []task.Spec) error {
-	on := &l.Spec.Request.Remote
-	for i := range specs {
-		if err := specs[i].CheckIn(from, len(on.Hosts) > 0 || len(on.Rent.Machines) > 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // order returns which of the tasks come after which others of the bag. The first of them has the index first.
 func (l *live) order(from string, specs []task.Spec, first int) ([]event.Comes, error) {
 	before := l.Tasks.Entries.Len()
@@ -265,6 +239,6 @@ func (l *live) order(from string, specs []task.Spec, first int) ([]event.Comes, 
 }
 
 // closeBag says that no more tasks come.
-func (s *Server) closeBag(r *http.Request) (any, error) {
-	return nothing{}, s.callFor(named(r), func(id job.ID) error { return s.step(step.Close{Job: id}) })
+func (s *Server) closeBag(_ context.Context, id job.ID) error {
+	return s.callFor(id, func() error { return s.step(step.Close{Job: id}) })
 }

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -17,22 +18,26 @@ import (
 // handler serves the control interface.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/server", tell(s.hello))
-	mux.HandleFunc("POST /v1/server/stop", s.postStop)
-	mux.HandleFunc("GET /v1/jobs", tell(s.listJobs))
-	mux.HandleFunc("GET /v1/held", tell(s.listHeld))
-	mux.HandleFunc("GET /v1/jobs/{id}/watch", s.watchJob)
-	mux.HandleFunc("GET /v1/jobs/{id}/explain", tell(s.explain))
-	mux.HandleFunc("GET /v1/jobs/{id}/running", tell(s.running))
-	mux.HandleFunc("GET /v1/jobs/{id}/tasks/{task}/attempts/{attempt}/printed", tell(s.printed))
-	mux.HandleFunc("POST /v1/jobs", take(func(r *http.Request, req control.Submit) error { return s.submit(r.Context(), req) }))
-	mux.HandleFunc("POST /v1/jobs/{id}/resume", take(func(r *http.Request, req control.Resume) error { return s.resume(r.Context(), named(r), req) }))
-	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error { return s.cancel(named(r), req) }))
-	mux.HandleFunc("GET /v1/jobs/{id}/states", tell(s.states))
-	mux.HandleFunc("POST /v1/jobs/{id}/tasks", ask(s.addTasks))
-	mux.HandleFunc("POST /v1/jobs/{id}/close", tell(s.closeBag))
-	mux.HandleFunc("GET /v1/jobs/{id}/events", s.streamEvents)
-	mux.HandleFunc("POST /v1/jobs/{id}/forget", tell(func(r *http.Request) (any, error) { return nothing{}, s.forgetRun(r.Context(), named(r)) }))
+	for route, handle := range map[string]http.HandlerFunc{
+		"GET /v1/server":            tell(s.hello),
+		"POST /v1/server/stop":      s.postStop,
+		"GET /v1/jobs":              tell(s.listJobs),
+		"GET /v1/held":              tell(s.listHeld),
+		"POST /v1/jobs":             take(func(ctx context.Context, _ job.ID, req control.Submit) error { return s.submit(ctx, req) }),
+		"GET /v1/jobs/{id}/watch":   s.watchJob,
+		"GET /v1/jobs/{id}/explain": tell(s.explain),
+		"GET /v1/jobs/{id}/running": tell(s.running),
+		"GET /v1/jobs/{id}/states":  tell(s.states),
+		"GET /v1/jobs/{id}/events":  s.streamEvents,
+		"POST /v1/jobs/{id}/resume": take(s.resume),
+		"POST /v1/jobs/{id}/cancel": take(s.cancel),
+		"POST /v1/jobs/{id}/tasks":  ask(s.addTasks),
+		"POST /v1/jobs/{id}/close":  done(s.closeBag),
+		"POST /v1/jobs/{id}/forget": done(s.forgetRun),
+		"GET /v1/jobs/{id}/tasks/{task}/attempts/{attempt}/printed": tell(s.printed),
+	} {
+		mux.HandleFunc(route, handle)
+	}
 	return mux
 }
 
@@ -50,19 +55,24 @@ func tell(of func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
+// done does what requests ask for with their paths alone.
+func done(do func(context.Context, job.ID) error) http.HandlerFunc {
+	return tell(func(r *http.Request) (any, error) { return nothing{}, do(r.Context(), named(r)) })
+}
+
 // take does what requests say in their bodies.
-func take[T any](do func(*http.Request, T) error) http.HandlerFunc {
-	return ask(func(r *http.Request, req T) (any, error) { return nothing{}, do(r, req) })
+func take[T any](do func(context.Context, job.ID, T) error) http.HandlerFunc {
+	return ask(func(ctx context.Context, id job.ID, req T) (any, error) { return nothing{}, do(ctx, id, req) })
 }
 
 // ask answers what requests ask in their bodies.
-func ask[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
+func ask[T any](do func(context.Context, job.ID, T) (any, error)) http.HandlerFunc {
 	return tell(func(r *http.Request) (any, error) {
 		var req T
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			return nil, &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
 		}
-		return do(r, req)
+		return do(r.Context(), named(r), req)
 	})
 }
 
@@ -122,13 +132,14 @@ func (s *Server) listJobs(r *http.Request) (any, error) {
 
 func (s *Server) listHeld(*http.Request) (any, error) {
 	var held control.Held
-	err := s.inspect(func() { held.Allocs = s.byWall(s.engine.Held()) })
+	err := s.inspect(func() { held.Allocs = moved(s.engine.Held(), s.ahead) })
 	return held, err
 }
 
 func (s *Server) explain(r *http.Request) (any, error) {
 	var e control.Explanation
-	err := s.callFor(named(r), func(id job.ID) error {
+	id := named(r)
+	err := s.callFor(id, func() error {
 		e.Lines = append(s.engine.Explain(s.now(), id), s.guardNote(id)...)
 		return nil
 	})
@@ -136,12 +147,12 @@ func (s *Server) explain(r *http.Request) (any, error) {
 }
 
 // callFor runs work for a job in the loop, if the coordinator has that job.
-func (s *Server) callFor(id job.ID, work func(job.ID) error) error {
+func (s *Server) callFor(id job.ID, work func() error) error {
 	return s.call(func() error {
 		if s.jobs[id] == nil {
 			return s.notInMemory(id)
 		}
-		return work(id)
+		return work()
 	})
 }
 

@@ -41,7 +41,7 @@ func (s *Server) ended(l *live) {
 	log, rented := l.joblog, s.rentedFor(l)
 	over, archived := l.ends()
 	letGo := sync.OnceFunc(func() { close(over) })
-	s.archiving.Go(func() {
+	s.beside.Go(func() {
 		e := s.endingOf(l, log, rented)
 		late := time.AfterFunc(archivePatience, func() { e.late(); letGo() })
 		e.show()
@@ -105,11 +105,9 @@ func (e *ending) clean() {
 func (e *ending) write(durable func()) {
 	e.saving = e.s.saveRuns(e.runs)
 	durable()
-	if e.unwritten = e.l.run.WriteSummary(e.view); e.unwritten != nil {
+	if e.unwritten = e.l.writeSummary(e.view); e.unwritten != nil {
 		e.tellUnwritten()
-		return
 	}
-	e.l.setSummary(e.view)
 }
 
 // saveRuns returns once whoever reads the history waits for these runs. The channel gets its error once they are on the disk.
@@ -156,9 +154,8 @@ func (e *ending) awaitLog() {
 			return
 		}
 		e.noteLog()
-		err := e.l.run.WriteSummary(e.view)
+		err := e.l.writeSummary(e.view)
 		if err == nil {
-			e.l.setSummary(e.view)
 			err = e.l.run.MarkArchived()
 		}
 		if err != nil { // the next coordinator does it again

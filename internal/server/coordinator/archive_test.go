@@ -78,7 +78,7 @@ func TestShownAndKilled(t *testing.T) {
 	if err := next.recover(); err != nil {
 		t.Fatal(err)
 	}
-	next.archiving.Wait()
+	next.beside.Wait()
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

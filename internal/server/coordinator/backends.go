@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,45 +21,13 @@ const (
 
 // backend is a driver and the queue of calls that the loop makes of it.
 //
-// The calls are made beside the loop, one after the other, in a goroutine that runs while the queue is
-// not empty. The queue has no bound, because the loop must not wait for a driver: a call may hang on a
-// file system or a batch system, and the driver may wait for the loop to accept a report. A backend
-// that hangs delays only its own calls.
+// The calls are made beside the loop, each in a goroutine that waits for the call before it. The queue
+// has no bound, because the loop must not wait for a driver: a call may hang on a file system or a batch
+// system, and the driver may wait for the loop to accept a report. A backend that hangs delays only its
+// own calls.
 type backend struct {
 	driver driver.Driver
-
-	mu     sync.Mutex
-	queue  []func(context.Context)
-	active bool // the goroutine is running
-}
-
-// call queues a call of the driver and returns at once.
-func (b *backend) call(ctx context.Context, active *sync.WaitGroup, f func(context.Context)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue = append(b.queue, f)
-	if b.active {
-		return
-	}
-	b.active = true
-	active.Go(func() {
-		for f := b.next(); f != nil; f = b.next() {
-			f(ctx)
-		}
-	})
-}
-
-// next removes the next call from the queue and returns it, or nil if the queue is empty.
-func (b *backend) next() func(context.Context) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.queue) == 0 {
-		b.queue, b.active = nil, false
-		return nil
-	}
-	f := b.queue[0]
-	b.queue = b.queue[1:]
-	return f
+	last   chan struct{} // closed once the call that was queued last is over
 }
 
 // backends contains the backends that the coordinator can use, by the name in AllocRequest.On.
@@ -66,7 +36,7 @@ type backends struct {
 	cancel context.CancelFunc
 	active sync.WaitGroup // goroutines that make calls
 
-	mu sync.RWMutex
+	mu sync.Mutex
 	by map[string]*backend
 }
 
@@ -84,23 +54,31 @@ func (bs *backends) add(on string, d driver.Driver) {
 
 // driver returns the driver of a backend, or nil if there is none.
 func (bs *backends) driver(on string) driver.Driver {
-	bs.mu.RLock()
-	defer bs.mu.RUnlock()
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
 	if b := bs.by[on]; b != nil {
 		return b.driver
 	}
 	return nil
 }
 
-// call queues a call of the driver of a backend. It returns false if there is no such backend.
+// call queues a call of the driver of a backend and returns at once. It returns false if there is no such backend.
 func (bs *backends) call(on string, f func(context.Context, driver.Driver)) bool {
-	bs.mu.RLock()
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
 	b := bs.by[on]
-	bs.mu.RUnlock()
 	if b == nil {
 		return false
 	}
-	b.call(bs.ctx, &bs.active, func(ctx context.Context) { f(ctx, b.driver) })
+	before, over := b.last, make(chan struct{})
+	b.last = over
+	bs.active.Go(func() {
+		defer close(over)
+		if before != nil {
+			<-before
+		}
+		f(bs.ctx, b.driver)
+	})
 	return true
 }
 
@@ -109,15 +87,16 @@ func (bs *backends) call(on string, f func(context.Context, driver.Driver)) bool
 func (bs *backends) close(calls, closing time.Duration) error {
 	called := within(calls, bs.active.Wait)
 	bs.cancel()
-	bs.mu.RLock()
-	defer bs.mu.RUnlock()
-	all := make(chan error, len(bs.by))
-	for _, b := range bs.by {
+	bs.mu.Lock()
+	drivers := slices.Collect(maps.Values(bs.by))
+	bs.mu.Unlock()
+	all := make(chan error, len(drivers))
+	for _, b := range drivers {
 		go func() { all <- b.driver.Close() }()
 	}
 	var err error
 	closed := within(closing, func() {
-		for range bs.by {
+		for range drivers {
 			err = errors.Join(err, <-all)
 		}
 	})
@@ -137,12 +116,10 @@ func within(patience time.Duration, f func()) bool {
 		defer close(done)
 		f()
 	}()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return true
-	case <-timer.C:
+	case <-time.After(patience):
 		return false
 	}
 }

@@ -1,7 +1,7 @@
 package coordinator
 
 import (
-	"slices"
+	"reflect"
 	"time"
 
 	"berth/internal/core/job"
@@ -20,7 +20,7 @@ const (
 // clock is the time by which the coordinator decides. It is the wall clock's when the
 // coordinator begins, and then goes on whatever the wall clock is set to: a step of that by an
 // hour neither ends what is waited for, a node that does not answer say, nor makes it last an hour
-// longer. Batch systems and commands speak of the wall clock; see Server.bySteady and Server.byWall.
+// longer. Batch systems and commands speak of the wall clock; see Server.bySteady.
 type clock struct {
 	from  job.Time
 	since func() time.Duration // since the coordinator began, by a clock that nobody sets
@@ -56,18 +56,43 @@ func (c *clock) notBefore(last job.Time) {
 // now returns the time by which the engine decides and records are stamped.
 func (s *Server) now() job.Time { return s.clock.now() }
 
-// moved returns an instant moved by so much. 0 says that there is no such time, and stays.
-func moved(t job.Time, by time.Duration) job.Time {
-	if t == 0 {
-		return 0
+// moved returns a value with all times in it moved by so much, also those in what it points to, of which it has copies. 0 says that there is
+// no such time, and stays.
+func moved[T any](v T, by time.Duration) T {
+	if by != 0 {
+		move(reflect.ValueOf(&v).Elem(), by)
 	}
-	return t.Add(by)
+	return v
 }
 
-// movedRequest returns a request for an allocation with its times moved by so much.
-func movedRequest(r job.AllocRequest, by time.Duration) job.AllocRequest {
-	r.Start, r.Latest = moved(r.Start, by), moved(r.Latest, by)
-	return r
+func move(v reflect.Value, by time.Duration) {
+	switch v.Kind() {
+	case reflect.Int64:
+		if v.Type() == reflect.TypeFor[job.Time]() && v.Int() != 0 {
+			v.SetInt(v.Int() + int64(by))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() {
+				move(f, by)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.AppendSlice(reflect.Zero(v.Type()), v))
+		for i := range v.Len() {
+			move(v.Index(i), by)
+		}
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			of := reflect.New(v.Elem().Type())
+			of.Elem().Set(v.Elem())
+			move(of.Elem(), by)
+			if v.Kind() == reflect.Interface {
+				of = of.Elem()
+			}
+			v.Set(of)
+		}
+	}
 }
 
 // followWall takes in that the wall clock was set. The batch system ends allocations by that
@@ -93,46 +118,9 @@ func (s *Server) followWall() {
 // bySteady returns an input whose times are the coordinator's. Those that batch systems, plans
 // and commands give are the wall clock's.
 func (s *Server) bySteady(in step.Input) step.Input {
-	if s.ahead == 0 {
-		return in
-	}
-	by := -s.ahead
-	switch in := in.(type) {
-	case step.AllocUp:
-		in.Ends = moved(in.Ends, by)
-		return in
-	case step.AllocNote:
-		in.Start = moved(in.Start, by)
-		return in
-	case step.Planned:
-		in.Retry, in.Allocs = moved(in.Retry, by), movedRequests(in.Allocs, by)
-		return in
-	case step.Submit:
-		in.Work.Alloc, in.Work.More = movedRequest(in.Work.Alloc, by), movedRequests(in.Work.More, by)
-		return in
-	case step.Resume:
-		in.Alloc, in.More = movedRequest(in.Alloc, by), movedRequests(in.More, by)
-		return in
+	switch in.(type) {
+	case step.AllocUp, step.AllocNote, step.Planned, step.Submit, step.Resume:
+		return moved(in, -s.ahead)
 	}
 	return in
-}
-
-func movedRequests(rs []job.AllocRequest, by time.Duration) []job.AllocRequest {
-	rs = slices.Clone(rs)
-	for i := range rs {
-		rs[i] = movedRequest(rs[i], by)
-	}
-	return rs
-}
-
-// byWall returns allocations with the times of the wall clock, as a plan wants them.
-func (s *Server) byWall(live []job.Live) []job.Live {
-	live = slices.Clone(live)
-	for i := range live {
-		l := &live[i]
-		l.Began, l.Ends, l.Start = moved(l.Began, s.ahead), moved(l.Ends, s.ahead), moved(l.Start, s.ahead)
-		l.Next, l.Free = moved(l.Next, s.ahead), moved(l.Free, s.ahead)
-		l.Request = movedRequest(l.Request, s.ahead)
-	}
-	return live
 }

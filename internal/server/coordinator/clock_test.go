@@ -184,7 +184,7 @@ func TestTimesOfOthers(t *testing.T) {
 	if none := planned.Allocs[1]; none.Start != 0 || none.Latest != 0 || asked[0].Start != wall {
 		t.Errorf("no time became one, or what was given changed: %+v, %+v", none, asked)
 	}
-	live := s.byWall([]job.Live{{Began: steady, Request: job.AllocRequest{Latest: steady}}})
+	live := moved([]job.Live{{Began: steady, Request: job.AllocRequest{Latest: steady}}}, s.ahead)
 	if l := live[0]; l.Began != wall || l.Request.Latest != wall || l.Ends != 0 {
 		t.Errorf("%+v", l)
 	}

@@ -28,10 +28,10 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 
 // ensureBackend adds a batch system that was not reached so far.
 func (s *Server) ensureBackend(p driver.BatchBackend) error {
-	s.entering.Lock()
-	defer s.entering.Unlock()
-	if s.backends.driver(p.Name()) != nil {
-		return nil
-	}
-	return s.call(func() error { return s.addBackend(p) })
+	return s.call(func() error {
+		if s.backends.driver(p.Name()) != nil {
+			return nil
+		}
+		return s.addBackend(p)
+	})
 }

@@ -11,36 +11,16 @@ import (
 // nodes and allocations is written anew.
 const minCompact = 32
 
-// outdated gathers, while the journals are replayed, which allocations are over.
-type outdated struct {
-	ended map[job.AllocID]job.Time
-	last  job.AllocID // that was asked for
-}
-
-func (o *outdated) see(e event.Entry) {
-	switch r := e.Record.(type) {
-	case event.AllocRequested:
-		o.last = r.Alloc
-	case event.AllocEnded:
-		o.ended[r.Alloc] = e.At
-	}
-}
-
 // compact takes what concerns allocations that are over, and on which no job that is in
 // memory can have run, out of the journal of nodes and allocations. The last one stays, as
 // it tells which numbers were given. It is called once, after the replay. A stand-in does not
 // know all jobs, and leaves that to others.
-func (s *Server) compact(o outdated) {
+func (s *Server) compact() {
 	if s.opts.StandIn {
 		return
 	}
-	first, jobs, uncleared := s.engine.Oldest(), len(s.engine.Jobs()), s.engine.Uncleared()
-	var gone []job.AllocID
-	for id, at := range o.ended {
-		if id != o.last && (jobs == 0 || at < first) && !slices.Contains(uncleared, id) {
-			gone = append(gone, id)
-		}
-	}
+	gone, uncleared := s.nodes.Dismiss(s.engine.Oldest()), s.engine.Uncleared()
+	gone = slices.DeleteFunc(gone[:max(0, len(gone)-1)], func(id job.AllocID) bool { return slices.Contains(uncleared, id) })
 	if len(gone) < minCompact {
 		return
 	}

@@ -20,14 +20,13 @@ type outputs struct {
 	patience time.Duration
 	one      sync.Mutex // held by sync: journals are made durable by one at a time
 
-	mu    sync.Mutex
-	round int64
-	told  map[*session]bool       // workers that told of outputs since they were asked
-	asked map[*session]chan error // workers that were asked in this round and have not answered
+	questions
+	mu   sync.Mutex
+	told map[*session]bool // workers that told of outputs since they were asked
 }
 
 func newOutputs() *outputs {
-	return &outputs{patience: outputPatience, told: make(map[*session]bool), asked: make(map[*session]chan error)}
+	return &outputs{patience: outputPatience, told: make(map[*session]bool)}
 }
 
 // tell notes that a worker has put the output of a task into place.
@@ -37,29 +36,13 @@ func (o *outputs) tell(ses *session) {
 	o.told[ses] = true
 }
 
-// answer takes a worker's answer to the question of that round, or to none.
-func (o *outputs) answer(ses *session, m *wire.Synced) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if c := o.asked[ses]; c != nil && m.N == o.round {
-		delete(o.asked, ses)
-		if m.Error != "" {
-			c <- fmt.Errorf("outputs on %s: %s", ses.node, m.Error)
-		}
-		close(c)
-	}
-}
-
 // leave forgets a worker that answers no more. What it wrote is in the hands of its
 // machine's kernel.
 func (o *outputs) leave(ses *session) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	delete(o.told, ses)
-	if c := o.asked[ses]; c != nil {
-		delete(o.asked, ses)
-		close(c)
-	}
+	o.mu.Unlock()
+	o.questions.leave(ses)
 }
 
 // sync asks the workers that told of outputs to make them durable, waits for their answers
@@ -74,34 +57,30 @@ func (o *outputs) sync(then func() error) error {
 	return errors.Join(append(errs, o.await(o.ask())...)...)
 }
 
-// ask begins a round.
-func (o *outputs) ask() map[job.NodeID]chan error {
+// ask asks the workers that told of outputs.
+func (o *outputs) ask() map[job.NodeID]chan wire.Message {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.round++
-	clear(o.asked) // who has not answered in time
-	answers := make(map[job.NodeID]chan error, len(o.told))
+	answers := make(map[job.NodeID]chan wire.Message, len(o.told))
 	for ses := range o.told {
-		c := make(chan error, 1)
-		o.asked[ses], answers[ses.node] = c, c
-		if ses.conn.Send(&wire.Sync{N: o.round}) != nil { // its reader ends, and leave is called
-			delete(o.asked, ses)
-			close(c)
-		}
+		n, answer := o.begin(ses)
+		answers[ses.node] = answer
+		_ = ses.conn.Send(&wire.Sync{N: n}) // if that fails its reader ends, and leave is called
 	}
 	clear(o.told)
 	return answers
 }
 
 // await waits for the answers.
-func (o *outputs) await(answers map[job.NodeID]chan error) (errs []error) {
-	timeout := time.NewTimer(o.patience)
-	defer timeout.Stop()
+func (o *outputs) await(answers map[job.NodeID]chan wire.Message) (errs []error) {
+	timeout := time.After(o.patience)
 	for node, c := range answers {
 		select {
-		case err := <-c: // nil where c was closed
-			errs = append(errs, err)
-		case <-timeout.C:
+		case m := <-c: // nil where the worker is gone
+			if said, ok := m.(*wire.Synced); ok && said.Error != "" {
+				errs = append(errs, fmt.Errorf("outputs on %s: %s", node, said.Error))
+			}
+		case <-timeout:
 			return append(errs, fmt.Errorf("outputs on %s do not come to their disk", node))
 		}
 	}

@@ -59,17 +59,11 @@ func (s *Server) hide(id job.ID) error {
 // prune removes the oldest runs that are over beyond the number that is kept, beside the
 // loop. It runs in the loop.
 func (s *Server) prune() {
-	if !s.pruning.CompareAndSwap(false, true) {
-		return // the next job that ends sees to it
-	}
-	s.archiving.Add(1)
-	go func() {
-		defer s.archiving.Done()
-		defer s.pruning.Store(false)
+	s.alone(&s.pruning, func() { // else the next job that ends sees to it
 		if err := s.pruneNow(); err != nil && !errors.Is(err, errStopped) {
 			s.log.Error("old runs stay", "err", err)
 		}
-	}()
+	})
 }
 
 func (s *Server) pruneNow() error {

@@ -152,19 +152,18 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	var failed error
-	info := rundir.Info(l.run, l.Decided)
-	info.Nodes, info.Reads = s.nodes, true
-	info.OnAttempt = func(row report.AttemptRow) {
-		own, entry, _ := l.Tasks.Of(l.Spec, row.Task)
-		if failed == nil {
-			failed = log.Attempt(row, own.Bag.CommandLine(entry, row.Task))
+	run := rundir.FollowDecided(l.run, l.Decided, func(info *report.Info) {
+		info.Nodes, info.Reads = s.nodes, true
+		info.OnAttempt = func(row report.AttemptRow) {
+			own, entry, _ := l.Tasks.Of(l.Spec, row.Task)
+			if failed == nil {
+				failed = log.Attempt(row, own.Bag.CommandLine(entry, row.Task))
+			}
 		}
-	}
-	fold, at := report.New(info), int64(0)
+	})
 	for {
 		over := closed(w.ended)
-		at, err = s.journals.Since(l.Spec.ID, at, func(e event.Entry) error {
-			fold.Apply(e)
+		err = run.Look(func(event.Entry) error {
 			if failed == nil && closed(w.replaced) {
 				failed = errStopped
 			}

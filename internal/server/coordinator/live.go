@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,11 +58,8 @@ func (s *Server) load(id job.ID) (*live, error) {
 	}
 	d.Plan.Outlook = d.Plan.Outlook.Brief()
 	b, err := json.Marshal(d.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
-	}
-	apart, err := json.Marshal(d.Spec.Apart())
-	if err != nil {
+	apart, errApart := json.Marshal(d.Spec.Apart())
+	if err := cmp.Or(err, errApart); err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
 	l := &live{run: folder, assignment: assignment{d, b, apart}, over: make(chan struct{}), archived: make(chan struct{})}
@@ -225,11 +223,15 @@ func (l *live) ends() (over, archived chan struct{}) {
 	return l.over, l.archived
 }
 
-// setSummary says that the job's summary is written.
-func (l *live) setSummary(v report.JobView) {
+// writeSummary writes the job's summary. It is what the job is shown as from then on.
+func (l *live) writeSummary(v report.JobView) error {
+	if err := l.run.WriteSummary(v); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = &v
+	return nil
 }
 
 // note adds to what the user should know of the job.

@@ -28,11 +28,10 @@ func (s *Server) lookAtQueues() {
 			all[queueOf{r.On, r.Batch.Cluster}] = true
 		}
 	}
-	if len(all) == 0 || !s.looking.CompareAndSwap(false, true) {
+	if len(all) == 0 {
 		return
 	}
-	s.planning.Go(func() {
-		defer s.looking.Store(false)
+	s.alone(&s.looking, func() {
 		ctx, cancel := context.WithTimeout(s.planCtx, lookPatience)
 		defer cancel()
 		for q := range all {
@@ -79,6 +78,6 @@ func (s *Server) noteStart(id job.AllocID) {
 	}
 	if c, ok := l.Plan.Start.Came(began.Wait); ok {
 		q := l.Plan.Alloc
-		s.planning.Go(func() { s.queues.Start(q.On, q.Batch.Cluster, c) })
+		s.beside.Go(func() { s.queues.Start(q.On, q.Batch.Cluster, c) })
 	}
 }

@@ -58,7 +58,7 @@ func TestLooksAtQueues(t *testing.T) {
 	s.shapes["a3"] = job.AllocRequest{On: "local"}
 	for range 2 {
 		s.lookAtQueues()
-		s.planning.Wait()
+		s.beside.Wait()
 	}
 	if !slices.Equal(d.asked, []string{"c/1", "before c/1", "c/1"}) {
 		t.Errorf("looked at %q", d.asked)
@@ -90,7 +90,7 @@ func TestKeepsOwnStarts(t *testing.T) {
 		s.observe(event.Entry{At: asked, Record: event.AllocRequested{Alloc: a, Request: request, Job: id}})
 		s.observe(event.Entry{At: asked + job.Time(7+i)*minute, Record: event.AllocBegan{Alloc: a}})
 	}
-	s.planning.Wait()
+	s.beside.Wait()
 	s.observeQueue(t.Context(), queueOf{"slurm", "c/1"})
 	if err := s.shutDown(); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/core/engine"
@@ -146,38 +147,30 @@ func (s *Server) loop(ctx context.Context) (err error) {
 		}
 		close(s.stopped)
 	}()
-	sync := time.NewTicker(syncEvery)
-	defer sync.Stop()
-	rented := time.NewTicker(s.rentEvery())
-	defer rented.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	sync, rented, look := time.Tick(syncEvery), time.Tick(s.rentEvery()), time.Tick(lookEvery)
 	for {
-		timer := s.timer()
 		select {
 		case work := <-s.posted:
 			s.round.at = s.now()
 			s.followWall()
 			s.gather(work)
-		case <-timer.C:
+		case <-s.timer():
 			s.round.at = s.now()
 			s.followWall()
 			s.tidy()
 			if err := s.step(step.Tick{}); err != nil {
 				return err
 			}
-		case <-rented.C:
+		case <-rented:
 			s.round.at = s.now()
 			s.reviewRented()
-		case <-look.C:
+		case <-look:
 			s.lookAtQueues()
-		case <-sync.C:
+		case <-sync:
 			s.syncJournals()
 		case <-ctx.Done():
-			timer.Stop()
 			return s.stillOwner()
 		}
-		timer.Stop()
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -189,7 +182,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 }
 
 // timer fires at the next timeout of the engine, or when the coordinator checks whether it is idle.
-func (s *Server) timer() *time.Timer {
+func (s *Server) timer() <-chan time.Time {
 	wait := idleCheck
 	if s.full.Load() {
 		wait = roomCheck
@@ -197,7 +190,7 @@ func (s *Server) timer() *time.Timer {
 	if at, ok := s.engine.NextTimeout(); ok {
 		wait = min(wait, max(at.Sub(s.now()), 0))
 	}
-	return time.NewTimer(wait)
+	return time.After(wait)
 }
 
 // gather runs the posted functions, at most maxRound of them. Once there are none left, it lets other goroutines run that read messages, and
@@ -323,20 +316,24 @@ func (s *Server) observe(e event.Entry) {
 // syncJournals writes the journals to the disk, beside the loop. It does nothing if a sync is under
 // way, or if the pause after the last one is not over.
 func (s *Server) syncJournals() {
-	if !s.syncing.CompareAndSwap(false, true) {
-		return
-	}
-	go func() {
-		defer s.syncing.Store(false)
+	s.alone(&s.syncing, func() {
 		began := time.Now()
 		s.makeDurable()
-		pause := time.NewTimer(pauseAfter(time.Since(began)))
-		defer pause.Stop()
 		select {
-		case <-pause.C:
+		case <-time.After(pauseAfter(time.Since(began))):
 		case <-s.stopped:
 		}
-	}()
+	})
+}
+
+// alone does work beside the loop, unless it is being done already. It runs in the loop.
+func (s *Server) alone(busy *atomic.Bool, work func()) {
+	if busy.CompareAndSwap(false, true) {
+		s.beside.Go(func() {
+			defer busy.Store(false)
+			work()
+		})
+	}
 }
 
 // pauseAfter returns the pause after a sync that took this long.

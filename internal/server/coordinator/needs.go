@@ -9,35 +9,21 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
-	"berth/internal/core/job/parse"
+	"berth/internal/server/rundir"
 )
 
-// needs returns which of so many tasks have which needs. own returns what a task needs that is not as for the bag, and its place in the
-// input. A task that no node could run is refused.
-func (s *Server) needs(ctx context.Context, l *live, tasks int, own func(i int) (job.Needs, string, error)) (list job.NeedsList, err error) {
-	known, place := make(map[job.Needs]job.Needs), placing{l: l, sizes: []job.Resources{l.Plan.Alloc.PerNode}}
+// needs returns which of so many tasks have which needs. A task that no node could run is refused.
+func (s *Server) needs(ctx context.Context, l *live, tasks int, own rundir.OwnNeeds) (job.NeedsList, error) {
+	place := placing{l: l, sizes: []job.Resources{l.Plan.Alloc.PerNode}}
 	if l.Plan.Alloc.Elastic {
 		place.more = func() ([]job.Resources, error) { return s.nodeSizes(ctx, l) }
 	}
-	for i := range tasks {
-		n, where, err := own(i)
-		if err != nil {
-			return list, err
-		}
-		as, ok := known[n]
-		if !ok {
-			if as, err = place.as(n, where); err != nil {
-				return list, err
-			}
-			known[n] = as
-		}
-		list.Add(as)
-	}
-	if len(list.Further) >= job.MaxNeeds {
-		return list, job.ConfigError(string(l.Spec.ID), fmt.Sprintf("the tasks have %d different needs, and at most %d are possible", len(list.Further), job.MaxNeeds-1),
+	list, err := own.List(tasks, place.as)
+	if len(list.Further) >= job.MaxNeeds && err == nil {
+		err = job.ConfigError(string(l.Spec.ID), fmt.Sprintf("the tasks have %d different needs, and at most %d are possible", len(list.Further), job.MaxNeeds-1),
 			"round what they need, or divide them among several bags")
 	}
-	return list, nil
+	return list, err
 }
 
 // placing finds nodes for the tasks of one call.
@@ -112,13 +98,11 @@ func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources,
 
 // workNeeds sets which tasks of a bag have which needs, as the columns of their entries say.
 func (s *Server) workNeeds(ctx context.Context, l *live, w *job.Work) error {
-	if l.Spec.Bag == nil || l.Spec.Bag.NeedsFrom == nil {
+	own := rundir.EntryNeeds(l.Spec.Bag, l.Tasks.Entries.At)
+	if own == nil {
 		return nil
 	}
-	list, err := s.needs(ctx, l, l.Tasks.Entries.Len(), func(i int) (job.Needs, string, error) {
-		own, err := parse.OwnNeeds(l.Spec.Bag, l.Tasks.Entries.At(i))
-		return own, fmt.Sprintf("entry %d", i+1), err
-	})
+	list, err := s.needs(ctx, l, l.Tasks.Entries.Len(), own)
 	w.Further, w.Which = list.Further, list.Runs()
 	return err
 }

@@ -40,9 +40,7 @@ func (e *ending) notify() {
 	}
 	e.s.log.Error(text, "job", e.l.Spec.ID)
 	e.view.Notes = append(slices.Clone(e.view.Notes), job.Shorten(text, 300))
-	if err := e.l.run.WriteSummary(e.view); err == nil {
-		e.l.setSummary(e.view)
-	}
+	_ = e.l.writeSummary(e.view) // the log has it
 }
 
 // runNotify starts the command and waits for its end, but not for long.

@@ -24,15 +24,13 @@ func (s *Server) Plan(a step.Plan) {
 	if a.Remaining.Anew {
 		s.log.Warn("a plan left tasks of a job that nothing serves; it is planned anew, as if no allocation were there", "job", a.Job, "reason", a.Reason)
 	}
-	a.Remaining.Live = s.byWall(a.Remaining.Live)
-	s.planning.Add(1)
-	go func() {
-		defer s.planning.Done()
+	a.Remaining.Live = moved(a.Remaining.Live, s.ahead)
+	s.beside.Go(func() {
 		ctx, cancel := context.WithTimeout(s.planCtx, planPatience)
 		defer cancel()
 		p, err := s.planRest(ctx, l, a)
 		s.input(s.planned(a.Job, p, err))
-	}()
+	})
 }
 
 // planned is what the engine is told of a plan, or of why there is none.
@@ -48,44 +46,16 @@ func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
 
 // planRest decides what is to be asked for on behalf of the job beside what there is.
 func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan, error) {
-	q, tester, err := s.question(ctx, l, a)
-	if err != nil {
-		return plan.Plan{}, err
-	}
-	return rundir.PlanChecked(ctx, s.home, q, tester)
-}
-
-// judge has the jobs of a refused allocation planned anew if a smaller one may be accepted. What is known of refusals is a file, so
-// the engine is told later, beside the loop, and judge returns true.
-func (s *Server) judge(in step.AllocDown) bool {
-	req := s.shapes[in.Alloc]
-	if !in.Refuse || !req.Elastic {
-		return false
-	}
-	s.planning.Go(func() {
-		s.judging.Lock()
-		smaller := rundir.Refused(s.home, wallNow(), req, in.Reason)
-		s.judging.Unlock()
-		if smaller {
-			in.Refuse, in.How = false, event.EndRefused
-		}
-		s.tell(in, s.apply)
-	})
-	return true
-}
-
-// question returns the question of which requests a job needs from now on, and who can say when a request would start.
-func (s *Server) question(ctx context.Context, l *live, a step.Plan) (plan.Question, driver.Tester, error) {
 	l.mu.Lock()
 	old := l.Plan
 	l.mu.Unlock()
 	d := s.backends.driver(old.Alloc.On)
 	if d == nil {
-		return plan.Question{}, nil, job.TransientError(old.Alloc.On, "its commands are not on the coordinator's PATH", nil)
+		return plan.Plan{}, job.TransientError(old.Alloc.On, "its commands are not on the coordinator's PATH", nil)
 	}
 	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
 	if err != nil {
-		return plan.Question{}, nil, err
+		return plan.Plan{}, err
 	}
 	s.queues.Observe(&snap)
 	tester, _ := d.(driver.Tester)
@@ -98,5 +68,24 @@ func (s *Server) question(ctx context.Context, l *live, a step.Plan) (plan.Quest
 	q := plan.Question{Now: wallNow(), Snap: snap.Physical(l.Spec.Request.BatchArgs), Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
 	q.Own = l.own(own)
 	l.mu.Unlock()
-	return q, tester, nil
+	return rundir.PlanChecked(ctx, s.home, q, tester)
+}
+
+// judge has the jobs of a refused allocation planned anew if a smaller one may be accepted. What is known of refusals is a file, so
+// the engine is told later, beside the loop, and judge returns true.
+func (s *Server) judge(in step.AllocDown) bool {
+	req := s.shapes[in.Alloc]
+	if !in.Refuse || !req.Elastic {
+		return false
+	}
+	s.beside.Go(func() {
+		s.judging.Lock()
+		smaller := rundir.Refused(s.home, wallNow(), req, in.Reason)
+		s.judging.Unlock()
+		if smaller {
+			in.Refuse, in.How = false, event.EndRefused
+		}
+		s.tell(in, s.apply)
+	})
+	return true
 }

@@ -20,10 +20,8 @@ func (s *Server) recover() error {
 	if err != nil {
 		return err
 	}
-	over := outdated{ended: make(map[job.AllocID]job.Time)}
 	var last job.Time
 	torn, err := s.journals.Replay(open, func(e event.Entry) error {
-		over.see(e)
 		last = max(last, e.At)
 		if s.isForeign(e.Record) {
 			return nil
@@ -47,7 +45,7 @@ func (s *Server) recover() error {
 		}
 	}
 	s.limitGarbage()
-	s.compact(over)
+	s.compact()
 	s.continueJobs()
 	return nil
 }

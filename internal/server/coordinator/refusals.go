@@ -24,10 +24,8 @@ const (
 // port can be refused as often as he likes, and the log is on the disk of the journals.
 type refusals struct {
 	mu    sync.Mutex
-	open  bool           // a window is
-	told  int            // in the window
-	more  int            // in the window, beyond those told
-	hosts map[string]int // where those came from; some, if there are very many
+	n     int            // in the window; 0: none is open
+	hosts map[string]int // where those beyond the first few came from; some, if there are very many
 	last  error          // why the last of them was refused
 }
 
@@ -35,20 +33,18 @@ type refusals struct {
 func (r *refusals) note(log *slog.Logger, from net.Addr, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.open {
-		r.open, r.told, r.more, r.hosts = true, 0, 0, make(map[string]int)
+	if r.n++; r.n == 1 {
+		r.hosts = make(map[string]int)
 		time.AfterFunc(refusalWindow, func() { r.close(log) })
 	}
-	if r.told < toldRefusals {
-		r.told++
+	if r.n <= toldRefusals {
 		log.Warn("connection refused", "from", from, "err", err)
 		return
 	}
-	r.more++
 	r.last = err
-	host, _, splitErr := net.SplitHostPort(from.String())
-	if splitErr != nil {
-		host = from.String()
+	host := from.String()
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
 	}
 	if _, known := r.hosts[host]; known || len(r.hosts) < maxHosts {
 		r.hosts[host]++
@@ -59,10 +55,10 @@ func (r *refusals) note(log *slog.Logger, from net.Addr, err error) {
 func (r *refusals) close(log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open = false
-	if r.more > 0 {
-		log.Warn(fmt.Sprintf("%d more connections refused in the last minute", r.more), "from", r.from(), "last", r.last)
+	if more := r.n - toldRefusals; more > 0 {
+		log.Warn(fmt.Sprintf("%d more connections refused in the last minute", more), "from", r.from(), "last", r.last)
 	}
+	r.n = 0
 }
 
 // from names the hosts that were refused most often.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/core/event"
@@ -50,15 +52,12 @@ func (s *Server) noteRented(r event.Record) {
 
 // kind returns the type of a node's machine, −1 for a node of another allocation.
 func (x *renting) kind(id job.AllocID, n job.NodeID) int {
-	if n.Alloc() != id {
+	_, text, _ := strings.Cut(string(n), "/")
+	rank, err := strconv.Atoi(text)
+	if err != nil || id.Node(rank) != n {
 		return -1
 	}
-	for rank := range x.request.Remote.Rent.Most() {
-		if id.Node(rank) == n {
-			return x.request.Remote.Rent.Wanted(rank)
-		}
-	}
-	return -1
+	return x.request.Remote.Rent.Wanted(rank)
 }
 
 // reviewRented has done what is advised of all rented machines on which bags run. It runs in the loop.

@@ -65,7 +65,7 @@ func TestResumeCutShort(t *testing.T) {
 		if err := next.recover(); err != nil {
 			t.Fatal(err)
 		}
-		next.archiving.Wait()
+		next.beside.Wait()
 		_, err := os.Stat(summary)
 		j, known := next.engine.Job(id)
 		if over := known && j.State.Final(); !known || over == written || (err == nil) == written {

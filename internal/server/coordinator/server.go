@@ -88,8 +88,7 @@ type Server struct {
 	looking     atomic.Bool // at the queues of batch systems
 	watchers    atomic.Int64
 	refusals    refusals
-	archiving   sync.WaitGroup
-	planning    sync.WaitGroup
+	beside      sync.WaitGroup  // plans, the archiving of jobs that are over, and other work beside the loop
 	judging     sync.Mutex      // held while the file of refusals is read and written
 	planCtx     context.Context // context of plans that are being made
 	endPlanning context.CancelFunc
@@ -97,7 +96,6 @@ type Server struct {
 	backends *backends
 	ca       *wire.CA       // issues the keys of workers
 	id       *wire.Identity // the coordinator's own key
-	entering sync.Mutex     // held while a backend is added
 
 	listening sync.Mutex
 	nodeAddrs []string // where workers on nodes dial; nil: no port is open
@@ -106,7 +104,6 @@ type Server struct {
 	submits  singleflight.Group // one call for a job at a time
 	journals *journal.Set
 	outputs  *outputs
-	readings readings
 	nodes    *report.Nodes
 	queues   *queuelog.Log
 	store    func() *history.Store                                      // opens the history at its first call; nil: that failed
@@ -231,11 +228,7 @@ const shutDownPatience = 5 * time.Second
 // shutDown waits for the work beside the loop and closes the drivers. All waits are bounded.
 func (s *Server) shutDown() error {
 	s.endPlanning()
-	wound := within(shutDownPatience, func() {
-		s.planning.Wait()
-		s.archiving.Wait()
-	})
-	if !wound {
+	if !within(shutDownPatience, s.beside.Wait) {
 		s.log.Warn("a file system or a batch system does not answer; the next coordinator repeats what was under way there")
 	}
 	s.queues.Close()

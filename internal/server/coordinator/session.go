@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"time"
 
 	"berth/internal/core/event"
@@ -36,10 +35,9 @@ type session struct {
 	apart   bool            // the worker is not told the environment of users (wire.Hello)
 	near    bool            // the worker runs on this machine
 	retires string          // why the worker is about to end; empty: it is not
-	closed  sync.Once
 }
 
-func (ses *session) close() { ses.closed.Do(func() { _ = ses.conn.Close() }) }
+func (ses *session) close() { _ = ses.conn.Close() } // it may be closed already
 
 func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from, err) }
 
@@ -134,15 +132,17 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Synced:
-		s.outputs.answer(ses, m)
+		s.outputs.answer(m.N, m)
 	case *wire.Printed:
-		s.readings.answer(m)
+		s.outputs.answer(m.N, m)
 	case wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
-	case step.Input:
-		s.input(step.FromWorker{Node: ses.node, Input: m})
 	default:
-		return errors.New("a worker does not say that")
+		in := step.FromWorker{Node: ses.node, Input: m}
+		if _, ok := in.Subject(); !ok {
+			return errors.New("a worker does not say that")
+		}
+		s.input(in)
 	}
 	return nil
 }

@@ -71,8 +71,7 @@ func (o *Options) begin(p leader.Choice) error {
 // watchOwnership ends the coordinator once another has its place, and a stand-in once somebody
 // wants its place.
 func (s *Server) watchOwnership(ctx context.Context) {
-	tick := time.NewTicker(wishEvery)
-	defer tick.Stop()
+	tick := time.Tick(wishEvery)
 	for {
 		select {
 		case <-ctx.Done():
@@ -81,7 +80,7 @@ func (s *Server) watchOwnership(ctx context.Context) {
 			s.log.Error("another coordinator has taken over; this one ends")
 			s.stop()
 			return
-		case <-tick.C:
+		case <-tick:
 			if s.opts.StandIn && leader.Of(s.home).MakeWay() {
 				s.log.Info("a command wants the place of this stand-in")
 				s.stop()
@@ -100,19 +99,15 @@ func (s *Server) linger() {
 	s.log.Info("the stand-in has been asked to end")
 	late := time.After(lingerTime)
 	for {
-		left := make(chan int, 1)
-		s.post(func() { left <- s.ownWorkers() })
-		select {
-		case n := <-left:
-			if n == 0 {
-				return
-			}
-		case <-s.stopped:
+		n := 0
+		if s.inspect(func() { n = s.ownWorkers() }) != nil || n == 0 {
 			return
+		}
+		select {
+		case <-time.After(lingerLook):
 		case <-late:
 			return
 		}
-		time.Sleep(lingerLook)
 	}
 }
 

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"net/http"
 
 	"berth/internal/core/event"
@@ -10,7 +11,7 @@ import (
 )
 
 // cancel cancels a job or tasks of it.
-func (s *Server) cancel(id job.ID, req control.Cancel) error {
+func (s *Server) cancel(_ context.Context, id job.ID, req control.Cancel) error {
 	in := step.Cancel{Job: id, Reason: req.Reason}
 	if len(req.Tasks) > 0 {
 		l := s.lookup(id)
@@ -28,7 +29,7 @@ func (s *Server) cancel(id job.ID, req control.Cancel) error {
 			return err
 		}
 	}
-	return s.callFor(id, func(job.ID) error { return s.step(in) })
+	return s.callFor(id, func() error { return s.step(in) })
 }
 
 func (l *live) find(names []string) ([]int, error) {

@@ -48,7 +48,7 @@ func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 	return s, func() {
 		cancel()
 		<-s.stopped
-		s.archiving.Wait()
+		s.beside.Wait()
 		if err := s.journals.Close(); err != nil {
 			t.Error(err)
 		}

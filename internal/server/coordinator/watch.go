@@ -24,8 +24,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	}
 	s.watchers.Add(1)
 	defer s.watchers.Add(-1)
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
+	tick := time.Tick(watchEvery)
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 	over, _ := l.ends()
 	var told report.JobView
@@ -38,7 +37,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-over:
 		case <-r.Context().Done():
 			return

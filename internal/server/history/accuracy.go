@@ -131,19 +131,20 @@ func scoreOf(runs []Run) Score {
 	var s Score
 	var ratios []float64
 	for _, r := range runs {
-		if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
+		v := runCase(r)
+		if v == nil {
 			continue
 		}
 		s.Runs++
 		switch {
-		case r.Actual < r.Predicted.Low:
+		case v.actual < v.low:
 			s.Below++
-		case r.Actual > r.Predicted.Up:
+		case v.actual > v.up:
 			s.Above++
 		default:
 			s.Within++
 		}
-		ratios = append(ratios, r.Actual/r.Predicted.Up)
+		ratios = append(ratios, v.actual/v.up)
 	}
 	if len(ratios) > 0 {
 		s.MedianRatio, s.WorstRatio = median(ratios), slices.Max(ratios)
@@ -197,15 +198,13 @@ const nearBy = 0.1
 // comparison is a predicted and an actual time, in seconds.
 type comparison struct{ predicted, low, up, actual float64 }
 
-func (v comparison) error() float64 { return v.actual - v.predicted }
-
-// startCase compares the start of a run with its prediction. Runs that failed later count too.
-func startCase(r Run) (comparison, bool) {
+// startCase compares the start of a run with its prediction, nil if it has none. Runs that failed later count too.
+func startCase(r Run) *comparison {
 	if r.WaitPredicted == nil || r.Wait == nil {
-		return comparison{}, false
+		return nil
 	}
 	low, up := r.waits()
-	return comparison{predicted: *r.WaitPredicted, low: low, up: up, actual: *r.Wait}, true
+	return &comparison{predicted: *r.WaitPredicted, low: low, up: up, actual: *r.Wait}
 }
 
 // waits returns the bounds of the predicted start.
@@ -218,66 +217,66 @@ func (r *Run) waits() (low, up float64) {
 
 // runCase compares the run time with its prediction: the predicted median, or the middle of
 // the bounds for runs that were stored without a median.
-func runCase(r Run) (comparison, bool) {
+func runCase(r Run) *comparison {
 	if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
-		return comparison{}, false
+		return nil
 	}
-	v := comparison{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
+	v := &comparison{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
 	if r.Median != nil {
 		v.predicted = *r.Median
 	}
-	return v, true
+	return v
 }
 
-func turnaroundCase(r Run) (comparison, bool) {
+func turnaroundCase(r Run) *comparison {
 	if r.State != "done" || r.TurnaroundPredicted == nil || r.Turnaround == nil {
-		return comparison{}, false
+		return nil
 	}
-	v := comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
+	v := &comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
 	if r.Predicted != nil && r.WaitPredicted != nil {
 		low, up := r.waits()
 		v.low, v.up = low+r.Predicted.Low, up+r.Predicted.Up
 	}
-	return v, true
+	return v
 }
 
-func costCase(r Run) (comparison, bool) {
+func costCase(r Run) *comparison {
 	if r.State != "done" || r.CostPredicted == nil || r.Cost == nil {
-		return comparison{}, false
+		return nil
 	}
-	return comparison{predicted: *r.CostPredicted, up: *r.CostPredicted, actual: *r.Cost}, true
+	return &comparison{predicted: *r.CostPredicted, up: *r.CostPredicted, actual: *r.Cost}
 }
 
-// errorsOf sums up the errors of one time over the runs for which compare returns true.
-func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
+// errorsOf sums up the errors of one time over the runs for which compare returns one.
+func errorsOf(runs []Run, compare func(Run) *comparison) Errors {
 	var e Errors
-	var abs []float64
-	within, near := 0, 0
+	var all []float64
 	for _, r := range runs {
-		v, ok := compare(r)
-		if !ok {
+		v := compare(r)
+		if v == nil {
 			continue
 		}
-		abs = append(abs, math.Abs(v.error()))
-		e.Mean += v.error()
-		e.MeanAbs += math.Abs(v.error())
+		off := v.actual - v.predicted
+		abs := math.Abs(off)
+		all = append(all, abs)
+		e.Mean += off
+		e.MeanAbs += abs
 		if v.low <= v.actual && v.actual <= v.up {
-			within++
+			e.Within++
 		}
-		if math.Abs(v.error()) <= nearBy*v.predicted {
-			near++
+		if abs <= nearBy*v.predicted {
+			e.Near++
 		}
-		if e.WorstRun == "" || math.Abs(v.error()) > math.Abs(e.Worst) {
-			e.Worst, e.WorstPred, e.WorstRun = v.error(), v.predicted, r.ID
+		if e.WorstRun == "" || abs > math.Abs(e.Worst) {
+			e.Worst, e.WorstPred, e.WorstRun = off, v.predicted, r.ID
 		}
 	}
-	if e.Runs = len(abs); e.Runs == 0 {
+	if e.Runs = len(all); e.Runs == 0 {
 		return e
 	}
 	n := float64(e.Runs)
-	e.Mean, e.MeanAbs, e.MedianAbs, e.Within = micros(e.Mean/n), micros(e.MeanAbs/n), micros(median(abs)), float64(within)/n
-	e.Near = float64(near) / n
-	e.Worst = micros(e.Worst)
+	e.Mean, e.MeanAbs, e.MedianAbs, e.Worst = micros(e.Mean/n), micros(e.MeanAbs/n), micros(median(all)), micros(e.Worst)
+	e.Within, e.Near = e.Within/n, e.Near/n
 	return e
 }
 

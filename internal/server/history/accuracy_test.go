@@ -213,10 +213,10 @@ func TestLastAt(t *testing.T) {
 	}
 }
 
-// TestProfileAny: of several types of node the one that the latest measured run was on counts.
-func TestProfileAny(t *testing.T) {
+// TestProfileOfAnotherNode: of several types of node the one that the latest measured run was on counts where none is the wanted one.
+func TestProfileOfAnotherNode(t *testing.T) {
 	s := mustOpen(t, newPath(t))
-	if p, err := s.ProfileAny(t.Context(), "sim-1"); p != nil || err != nil {
+	if p, err := s.Profile(t.Context(), "sim-1", "cpu/16"); p != nil || err != nil {
 		t.Fatalf("before any run: %+v, %v", p, err)
 	}
 	old, latest, blind := aRun("bag-1", 1), aRun("bag-2", 2), aRun("bag-3", 3)
@@ -224,11 +224,11 @@ func TestProfileAny(t *testing.T) {
 	save(t, s, latest, measured(3))
 	save(t, s, old, measured(1, 2))
 	save(t, s, blind, nil) // nothing was measured in it
-	p, err := s.ProfileAny(t.Context(), "sim-1")
+	p, err := s.Profile(t.Context(), "sim-1", "cpu/16")
 	if err != nil || p == nil || p.NodeType != "cpu/4" || p.Runs != 1 || p.Measures.Get(predict.BagTask).Time.Sum != 3 {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	if p, err := s.ProfileAny(t.Context(), "other"); p != nil || err != nil {
+	if p, err := s.Profile(t.Context(), "other", "cpu/16"); p != nil || err != nil {
 		t.Errorf("of another application: %+v, %v", p, err)
 	}
 }

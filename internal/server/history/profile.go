@@ -26,33 +26,24 @@ func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Par
 	return insert(ctx, tx, "measures", `run, part, `+measureColumns, append([]any{run, part}, fields(&m)...))
 }
 
-// Profile returns the profile of an application on a type of node, made of its latest runs,
-// or nil if no run was measured. Runs that failed or were cancelled count too, as the tasks
-// that they finished were measured.
-func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Profile, error) {
-	p, err := s.profile(ctx, app, nodeType)
+// Profile returns the profile of an application on a type of node, or else on the one on which its latest measured
+// run was (Profile.NodeType), made of its latest runs there; nil if no run was measured. Runs that failed or were
+// cancelled count too, as the tasks that they finished were measured.
+func (s *Store) Profile(ctx context.Context, app, nodeType string) (p *predict.Profile, err error) {
+	on, err := s.latest(ctx, "node_type", "app", app, nodeType)
+	if err == nil {
+		p, err = s.profile(ctx, app, on)
+	}
 	return p, s.wrap("cannot read the profile of "+predict.Label(app), err)
 }
 
-// ProfileAny returns the profile of an application on the type of node on which its latest
-// measured run was, or nil if no run was measured. A plan for nodes of another type tells the
-// user Profile.NodeType.
-func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, error) {
-	what := "cannot read the profile of " + predict.Label(app)
-	nodeType, err := s.latest(ctx, "node_type", "app", app)
-	if err != nil || nodeType == "" {
-		return nil, s.wrap(what, err)
-	}
-	p, err := s.profile(ctx, app, nodeType)
-	return p, s.wrap(what, err)
-}
-
-// latest returns a column of the latest measured run that has a value in another column; empty: there is none.
-func (s *Store) latest(ctx context.Context, column, where, value string) (found string, err error) {
+// latest returns a column of the latest measured run whose column where has that value, or the empty text if no run was measured. Runs on
+// a type of node come before all others.
+func (s *Store) latest(ctx context.Context, column, where, value, nodeType string) (found string, err error) {
 	err = s.query(ctx, `
 		SELECT `+column+` FROM runs
 		WHERE `+where+` = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
-		ORDER BY ended_ns DESC, id DESC LIMIT 1`, []any{value}, func(row *sql.Rows) error { return row.Scan(&found) })
+		ORDER BY node_type = ? DESC, ended_ns DESC, id DESC LIMIT 1`, []any{value, nodeType}, func(row *sql.Rows) error { return row.Scan(&found) })
 	return found, err
 }
 
@@ -60,7 +51,7 @@ func (s *Store) latest(ctx context.Context, column, where, value string) (found 
 // (predict.ApplicationByPath), or the empty string if no run was measured. Runs of earlier versions of
 // berth have the paths as their application.
 func (s *Store) LastAt(ctx context.Context, place string) (app string, err error) {
-	app, err = s.latest(ctx, "app", "place", place)
+	app, err = s.latest(ctx, "app", "place", place, "")
 	return app, s.wrap("cannot look for the profile of "+predict.Label(place), err)
 }
 

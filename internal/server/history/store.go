@@ -28,25 +28,12 @@ type Store struct {
 const busyTimeout = 2 * time.Second
 
 // Open opens the database. It creates the file (mode 0600) and the tables if necessary.
-//
-// Databases of early versions of berth use write-ahead logging. If two processes convert one
-// at the same time, SQLite lets one of them fail at once, to rule out a deadlock. Open tries again.
 func Open(ctx context.Context, path string) (*Store, error) {
-	deadline := time.Now().Add(busyTimeout)
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		s, err := open(ctx, path)
-		if err == nil {
-			return s, nil
-		}
-		if err = wrap(path, "cannot open the history of runs", err); !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(wait):
-		}
+	s, err := open(ctx, path)
+	if err != nil {
+		return nil, wrap(path, "cannot open the history of runs", err)
 	}
+	return s, nil
 }
 
 func open(ctx context.Context, path string) (*Store, error) {

@@ -264,7 +264,7 @@ func TestNilStore(t *testing.T) {
 	if _, ok, err := s.Run(t.Context(), "bag-1"); ok || err != nil {
 		t.Error(ok, err)
 	}
-	if p, err := s.ProfileAny(t.Context(), "a"); p != nil || err != nil {
+	if p, err := s.Profile(t.Context(), "a", ""); p != nil || err != nil {
 		t.Error(p, err)
 	}
 	if a, err := s.Accuracy(t.Context(), ""); a.Score != (Score{}) || a.Applications == nil || err != nil {

@@ -60,9 +60,9 @@ func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error)
 	return rec, disk.Sync(filepath.Dir(path))
 }
 
-// remove removes a file if it exists.
+// remove removes a file, if it exists.
 func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -31,14 +32,13 @@ type Journal struct {
 
 	syncing sync.Mutex // held during fsync; taken before mu
 
-	mu     sync.Mutex
-	f      file
-	end    int64  // where the next frame goes
-	dirty  bool   // something was written since the last Sync began
-	fresh  bool   // the file's name is not on the disk yet
-	buf    []byte // the buffer of the last batch, reused by the next
-	closed bool
-	err    error // set once the file's state is unknown; every later call fails with it
+	mu    sync.Mutex
+	f     file
+	end   int64  // where the next frame goes
+	dirty bool   // something was written since the last Sync began
+	fresh bool   // the file's name is not on the disk yet
+	buf   []byte // the buffer of the last batch, reused by the next
+	err   error  // set once the file's state is unknown; every later call fails with it
 }
 
 // maxKeep bounds the buffer that is kept between batches, in bytes.
@@ -47,23 +47,23 @@ const maxKeep = 1 << 20
 // Create creates a journal with mode 0600. The file must not exist. It and its name are on the disk after
 // the first Sync, as its entries are.
 func Create(path string) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
-	if err != nil {
-		return nil, ioError(path, "create the journal", err)
+	j, err := open(path, "create the journal", os.O_CREATE|os.O_EXCL, Recovery{})
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = errors.Join(err, remove(path))
 	}
-	j := &Journal{path: path, f: f, fresh: true}
-	if err := j.begin(); err != nil {
-		return nil, errors.Join(ioError(path, "create the journal", err), f.Close(), os.Remove(path))
-	}
-	return j, nil
+	return j, err
 }
 
 // OpenAt opens a journal for appending. rec is what Replay found when it read the file. A torn tail
 // is cut off. OpenAt fails if the size of the file has changed since.
 func OpenAt(path string, rec Recovery) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, mode)
+	return open(path, "open the journal", 0, rec)
+}
+
+func open(path, what string, flags int, rec Recovery) (*Journal, error) {
+	f, err := os.OpenFile(path, flags|os.O_RDWR, mode)
 	if err != nil {
-		return nil, ioError(path, "open the journal", err)
+		return nil, ioError(path, what, err)
 	}
 	j := &Journal{path: path, f: f, end: rec.End, fresh: rec.End == 0}
 	info, err := f.Stat()
@@ -78,7 +78,7 @@ func OpenAt(path string, rec Recovery) (*Journal, error) {
 		err = errors.Join(f.Truncate(rec.End), f.Sync())
 	}
 	if err != nil {
-		return nil, errors.Join(ioError(path, "open the journal", err), f.Close())
+		return nil, errors.Join(ioError(path, what, err), f.Close())
 	}
 	return j, nil
 }
@@ -102,9 +102,6 @@ func (j *Journal) Append(entries ...event.Entry) error {
 	defer j.mu.Unlock()
 	if j.err != nil {
 		return j.err
-	}
-	if j.closed {
-		return &job.Error{Class: job.Fatal, Where: j.path, What: "the journal is closed"}
 	}
 	buf := j.buf[:0]
 	for _, e := range entries {
@@ -191,14 +188,7 @@ func (j *Journal) sync() error {
 func (j *Journal) Close() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
-	err := j.sync()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
-		return err
-	}
-	j.closed = true
-	return errors.Join(err, j.f.Close())
+	return errors.Join(j.sync(), j.f.Close())
 }
 
 // ioError returns the error of an operation that failed.

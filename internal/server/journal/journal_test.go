@@ -202,7 +202,7 @@ func TestClosedJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.Append(entriesOf("bag-1", 1)...), j.Close(), j.Close(), j.Sync()); err != nil {
+	if err := errors.Join(j.Append(entriesOf("bag-1", 1)...), j.Close(), j.Sync()); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Append(entriesOf("bag-1", 1)...); err == nil {

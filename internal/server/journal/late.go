@@ -27,7 +27,6 @@ func Since(path string, from int64, fn func(event.Entry) error) (next int64, err
 	if err != nil {
 		return from, err
 	}
-	defer r.close()
 	if r.in == nil || r.size <= from {
 		return from, nil
 	}
@@ -50,42 +49,6 @@ func (s *Set) Recall(id job.ID, fn func(event.Entry) error) error {
 	s.known[id] = rec
 	s.last = max(s.last, rec.LastSeq)
 	return nil
-}
-
-// Since calls fn for the entries of a job's journal that begin at or behind the offset from
-// (0: all entries). It returns the offset from which the next call continues. A journal that
-// is not in the set has no entries. Append does not wait for fn: entries that are appended
-// meanwhile are left to the next call.
-func (s *Set) Since(id job.ID, from int64, fn func(event.Entry) error) (next int64, err error) {
-	end := s.end(id)
-	if end <= from {
-		return from, nil
-	}
-	r, err := openReader(s.path(id))
-	if err != nil {
-		return from, err
-	}
-	defer r.close()
-	r.limit(from, end)
-	rec, err := r.each(fn)
-	if err == nil && rec.End != end {
-		err = undecodable(s.path(id), rec.End, io.ErrUnexpectedEOF)
-	}
-	if err != nil {
-		return from, err
-	}
-	return end, nil
-}
-
-// end returns the offset at which a journal of the set ends, or 0 if it is not in the set.
-// Bytes that a failed Append has left do not count.
-func (s *Set) end(id job.ID) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if j := s.open[id]; j != nil {
-		return j.offset()
-	}
-	return s.known[id].End
 }
 
 // Has reports whether the job's journal is in the set: it was replayed, recalled or appended to.

@@ -20,7 +20,7 @@ type merge struct {
 }
 
 // source is one journal of a merge. Its reader is nil until its first entry is due, so that only
-// one journal is open at a time as long as their entries do not interleave.
+// one journal is in memory at a time as long as their entries do not interleave.
 type source struct {
 	id   job.ID
 	path string
@@ -40,7 +40,6 @@ func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
 			return nil, err
 		}
 		head, err := in.next()
-		in.close()
 		if errors.Is(err, io.EOF) {
 			m.found[id] = in.rec
 			continue
@@ -99,20 +98,11 @@ func (m *merge) advance(src *source) (err error) {
 	m.sources = slices.Delete(m.sources, 0, 1)
 	if err != nil {
 		m.found[src.id] = src.in.rec
-		src.in.close()
 		return nil
 	}
 	src.head = next
 	m.insert(src)
 	return nil
-}
-
-func (m *merge) close() {
-	for _, s := range m.sources {
-		if s.in != nil {
-			s.in.close()
-		}
-	}
 }
 
 func duplicate(a, b string, seq uint64) error {

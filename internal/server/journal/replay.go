@@ -27,7 +27,6 @@ func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
 	if err != nil {
 		return Recovery{}, err
 	}
-	defer r.close()
 	return r.each(fn)
 }
 
@@ -36,7 +35,7 @@ func (r *reader) next() (event.Entry, error) {
 	at := r.end
 	payload, err := r.frame()
 	if err != nil {
-		r.rec.End, r.rec.TruncatedBytes = r.end, r.torn()
+		r.rec.End, r.rec.TruncatedBytes = r.end, r.size-r.end
 		return event.Entry{}, err
 	}
 	e, err := event.Unmarshal(payload)

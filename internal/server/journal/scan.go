@@ -40,25 +40,27 @@ type reader struct {
 	rec     Recovery
 }
 
+// onDisk is the path of a file that is open only while it is read from: a set may have more journals than a process may have files.
+type onDisk string
+
+// ReadAt reads from the file.
+func (path onDisk) ReadAt(p []byte, off int64) (int, error) {
+	f, err := os.Open(string(path))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() // it was only read
+	return f.ReadAt(p, off)
+}
+
 // openReader returns a reader over what a file holds now.
 func openReader(path string) (*reader, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
-	}
-	r, err := newReader(path, f, info.Size())
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return r, nil
+	return newReader(path, onDisk(path), info.Size())
 }
-
-// close closes the file. An error is ignored, as the file was only read.
-func (r *reader) close() { _ = r.src.(io.Closer).Close() }
 
 // newReader returns a reader at the first frame, behind the file header. A file that is
 // empty, or whose creation was interrupted, has no frames.
@@ -103,7 +105,7 @@ func (r *reader) limit(from, to int64) {
 }
 
 // frame returns the payload of the next frame, which is valid until the following call. It
-// returns io.EOF behind the last whole frame, even if a torn tail follows (see torn).
+// returns io.EOF behind the last whole frame, even if a torn tail follows.
 func (r *reader) frame() ([]byte, error) {
 	rest := r.size - r.end
 	if r.in == nil || rest < int64(frameHeaderSize) {
@@ -130,10 +132,6 @@ func (r *reader) frame() ([]byte, error) {
 	r.end += int64(frameHeaderSize + h.length)
 	return r.payload, nil
 }
-
-// torn returns how many bytes lie behind the last whole frame, once frame has
-// returned io.EOF.
-func (r *reader) torn() int64 { return r.size - r.end }
 
 // badFrame ends the scan at a bad frame. It returns io.EOF if the frame is a torn tail, else the error that
 // refuses the file.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -45,7 +47,6 @@ func (s *Set) Replay(jobs []job.ID, fn func(event.Entry) error) (torn map[job.ID
 	if err != nil {
 		return nil, err
 	}
-	defer m.close()
 	for {
 		e, err := m.next()
 		if errors.Is(err, io.EOF) {
@@ -82,7 +83,11 @@ func (s *Set) Append(at job.Time, records ...event.Record) (first uint64, err er
 	first = s.last + 1
 	clear(s.before)
 	for len(records) > 0 {
-		n := sameJournal(records)
+		id := records[0].Of()
+		n := slices.IndexFunc(records, func(r event.Record) bool { return r.Of() != id }) // of another journal
+		if n < 0 {
+			n = len(records)
+		}
 		if err := s.appendRun(at, records[:n]); err != nil {
 			s.last = first - 1
 			return 0, s.takeBack(err)
@@ -110,16 +115,6 @@ func (s *Set) takeBack(err error) error {
 		return errors.Join(ErrFull, err)
 	}
 	return err
-}
-
-// sameJournal returns the number of leading records that go to one journal.
-func sameJournal(records []event.Record) int {
-	id := records[0].Of()
-	n := 1
-	for n < len(records) && records[n].Of() == id {
-		n++
-	}
-	return n
 }
 
 // appendRun appends records that all go to one journal.
@@ -174,10 +169,7 @@ func (s *Set) openOrCreate(id job.ID) (*Journal, error) {
 // does not wait for it.
 func (s *Set) SyncDirty() error {
 	s.mu.Lock()
-	journals := make([]*Journal, 0, len(s.open))
-	for _, j := range s.open {
-		journals = append(journals, j)
-	}
+	journals := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
 	var errs []error
 	for _, j := range journals {

@@ -93,13 +93,12 @@ func (w *Ownership) Confirm() error {
 
 // beat renews the owner file until the ownership ends.
 func (w *Ownership) beat() {
-	tick := time.NewTicker(ownerBeat)
-	defer tick.Stop()
+	tick := time.Tick(ownerBeat)
 	for {
 		select {
 		case <-w.over:
 			return
-		case now := <-tick.C:
+		case now := <-tick:
 			alive := w.told
 			alive.Alive = now.UTC().Truncate(time.Second)
 			if errors.Is(w.look(&alive), ErrTakenOver) {
@@ -141,31 +140,15 @@ func (w *Ownership) check() error {
 	case err == nil || errors.As(err, &unread):
 		return err
 	}
-	f, err := w.open(os.O_RDONLY)
-	if err == nil {
-		err = f.Close()
-	}
-	return err
+	return w.ours(os.Stat(w.seat.owner()))
 }
 
-// open opens the owner file if it is the one that this process created: another owner creates its own.
-func (w *Ownership) open(how int) (*os.File, error) {
-	f, err := os.OpenFile(w.seat.owner(), how, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrTakenOver
+// ours returns an error unless what was found is the owner file that this process created: another owner creates its own.
+func (w *Ownership) ours(found os.FileInfo, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(found, w.known) {
+		return ErrTakenOver
 	}
-	if err != nil {
-		return nil, err
-	}
-	st, err := f.Stat()
-	if err == nil && !os.SameFile(st, w.known) {
-		err = ErrTakenOver
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
+	return err
 }
 
 // renew overwrites the owner file in place, with the same length each time: a network file system shows new contents of
@@ -175,19 +158,13 @@ func (w *Ownership) renew(o Owner) error {
 	if err != nil {
 		return err
 	}
-	f, err := w.open(os.O_WRONLY)
-	if errors.Is(err, ErrTakenOver) {
-		return err
-	}
-	if err == nil {
-		if st, serr := f.Stat(); serr == nil && st.Size() > int64(len(b)) { // it is damaged
-			err = f.Truncate(int64(len(b)))
-		}
-		_, werr := f.WriteAt(b, 0)
-		err = errors.Join(err, werr, f.Close())
-	}
+	f, err := os.OpenFile(w.seat.owner(), os.O_WRONLY, 0)
 	if err != nil {
-		return statedir.WriteError(w.seat.owner(), err)
+		return w.ours(nil, err)
 	}
-	return nil
+	if err = w.ours(f.Stat()); err == nil {
+		_, err = f.WriteAt(b, 0)
+		err = errors.Join(err, f.Truncate(int64(len(b)))) // it may be damaged
+	}
+	return errors.Join(err, f.Close())
 }

@@ -44,8 +44,7 @@ func advise(err error, further bool) error {
 		return err
 	}
 	more := *e
-	more.Do += elsewhere
-	return &more
+	return more.Advice(e.Do + elsewhere)
 }
 
 // saved changes an error about an unknown name into one about a stored choice, which another flag or the end of the
@@ -56,18 +55,13 @@ func saved(err error, flag string) error {
 		return err
 	}
 	more := *e
-	more.Do = "choose another one with berth server start " + flag + ", or none with berth server stop: " + e.Do
-	return &more
+	return more.Advice("choose another one with berth server start " + flag + ", or none with berth server stop: " + e.Do)
 }
 
-// Of returns the scheduler and the rule of a choice, each nil if it was not chosen.
+// Of returns the scheduler and the rule of a choice, the default of each that was not chosen.
 func (p Policies) Of(c Choice) (s *sched.Scheduler, r straggler.Rule) {
-	if c.Scheduler != "" {
-		s, _ = p.scheduler("", c.Scheduler)
-	}
-	if c.StragglerRule != "" {
-		r, _ = p.rule("", c.StragglerRule)
-	}
+	s, _ = p.scheduler("", c.Scheduler)
+	r, _ = p.rule("", c.StragglerRule)
 	return s, r
 }
 

@@ -179,17 +179,7 @@ func (l *Log) setAside(path string, why error) {
 	l.log.Warn("what was seen of the queue cannot be read, so predictions of starts begin anew", "err", why, "set aside as", aside)
 }
 
-// mostBytes is the largest file that is read: several times of what is ever written.
-const mostBytes = 32 << 20
-
 func read(path string) (*starts.History, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > mostBytes {
-		return nil, fmt.Errorf("%s: it has %d bytes, which berth never writes", path, info.Size())
-	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

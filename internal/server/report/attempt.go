@@ -225,6 +225,15 @@ func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
 	}
 }
 
+// ending is an attempt that is over, and how it ended.
+type ending struct {
+	event.AttemptEnded
+	event.Entry
+	*attempt
+	task    *task
+	seconds float64
+}
+
 func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	a := j.sent[r.Attempt]
 	switch {
@@ -237,22 +246,24 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	delete(j.sent, a.id)
 	a.span.end(e.At, r.Outcome, r.Stats)
 	j.lastEnd = e.At
-	j.tasks.table[r.Attempt.Task].live--
-	seconds := a.took(e.At, r.Stats)
-	j.give(e.At, a, r.Stats, partOf(r.Outcome, a, j.tasks.table[r.Attempt.Task].pos == posDone))
-	j.countOutcome(e, r, a, seconds)
+	end := &ending{AttemptEnded: r, Entry: e, attempt: a, task: &j.tasks.table[r.Attempt.Task], seconds: a.took(e.At, r.Stats)}
+	end.task.live--
+	j.give(e.At, a, r.Stats, end.part())
+	j.countOutcome(end)
 	if !r.Outcome.Committed() {
-		j.sums.wasted += seconds
+		j.sums.wasted += end.seconds
 	}
-	j.countMemory(r, a, seconds)
-	j.noteLack(r, a, seconds)
+	j.countMemory(end)
+	j.noteLack(end)
 	j.noteBeside(r)
-	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
-	j.noteStraggler(r, a, seconds)
-	j.noteTime(e.At, r, a)
-	j.noteFailure(e, r, a)
-	j.noteLeft(r)
-	j.passOn(e, r, a, seconds)
+	j.sums.countDuplicate(end)
+	j.noteStraggler(end)
+	j.noteTime(end)
+	j.noteFailure(end)
+	if r.Left != "" {
+		j.left.add(j.taskName(r.Attempt.Task)+": "+r.Left, maxFailures)
+	}
+	j.passOn(end)
 	j.leave(e.At, a)
 }
 
@@ -264,53 +275,44 @@ func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
 	return max(0, ended.Sub(a.started).Seconds())
 }
 
-// passOn passes an attempt that is over, after so many seconds, to the functions and folds in Info.
-func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
-	j.spend(a.node, r.Stats)
+// passOn passes an attempt that is over to the functions and folds in Info.
+func (j *Job) passOn(r *ending) {
+	j.spend(r.node, r.Stats)
 	if r.Warning != "" {
 		j.warn(r.Attempt.Task, r.Warning)
 	}
-	j.noteOutputs(r)
+	j.noteOutputs(r.AttemptEnded)
 	if j.info.Usage != nil {
-		j.info.Usage.Add(a.node, r.Stats)
+		j.info.Usage.Add(r.node, r.Stats)
 	}
 	if j.info.OnAttempt != nil {
-		j.info.OnAttempt(j.row(e, r, a, seconds))
+		j.info.OnAttempt(j.row(r))
 	}
 }
 
 // countOutcome counts how the attempt ended, for the job and for its node, and moves its task.
-func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
-	u, t := j.nodeUse(a.node), &j.tasks.table[r.Attempt.Task]
+func (j *Job) countOutcome(r *ending) {
+	u, t := j.nodeUse(r.node), r.task
 	u.running--
+	*j.sums.of(r.Outcome)++
 	switch r.Outcome {
 	case event.Done:
 		u.done++
-		j.attemptDone(e, r, a, seconds)
+		j.attemptDone(r)
 		return
 	case event.Failed:
 		u.failed++
-		j.sums.Failed++
 		t.fails++
 		if limit := j.tasks.limit(r.Attempt.Task); r.Last && t.live == 0 {
 			t.fails = max(t.fails, uint16(min(limit, math.MaxUint16)))
 		}
 	case event.Lost:
-		j.sums.Lost++
-		a.wasted, j.lost[a.id] = seconds, a
+		r.wasted, j.lost[r.id] = r.seconds, r.attempt
 	case event.Killed:
-		j.sums.Killed++
-		if r.Returned {
-			t.again = true
-		}
+		t.again = t.again || r.Returned
 	case event.Broken:
 		u.failed++
-		j.sums.Broken++
-	case event.Outgrown:
-		j.sums.Outgrown++
-		t.again = t.live == 0 && t.pos != posDone
-	case event.Requeued:
-		j.sums.Requeued++
+	case event.Outgrown, event.Requeued:
 		t.again = t.live == 0 && t.pos != posDone
 	}
 	j.requeue(r.Attempt)
@@ -385,34 +387,33 @@ func (j *Job) last(task int) job.Attempt {
 }
 
 // attemptDone adds the measurements of an attempt that is done to the sums, and finishes its task.
-func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
-	j.sums.Done++
+func (j *Job) attemptDone(r *ending) {
 	i := r.Attempt.Task
-	if j.tasks.table[i].pos == posDone {
+	if r.task.pos == posDone {
 		return
 	}
 	j.moveTask(r.Attempt, posDone)
 	delete(j.cancelled, int32(i))
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
-	g.counted(r)
+	g.counted(r.AttemptEnded)
 	if len(r.Stats) > 0 && g.kind == job.BagTask {
 		j.tasks.tookTime(i, r.Stats[len(r.Stats)-1].End.Sub(r.Stats[0].Start).Seconds())
 	}
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {
-			g.phases[pos-1].done(s, e.At)
+			g.phases[pos-1].done(s, r.At)
 			j.outgrow(&g.phases[pos-1], s)
 		}
 	}
 	for name, n := range r.Counters {
 		j.sums.counters[name] += n
 	}
-	if seconds = round(seconds); j.slow.wants(seconds) {
+	if seconds := round(r.seconds); j.slow.wants(seconds) {
 		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Input: j.taskInput(i), Attempt: r.Attempt.N, Seconds: seconds})
 	}
 	if g.kind == job.MapTask && j.work.Reduces > 0 {
-		j.held[i] = held{seconds: seconds, cores: a.held, stats: r.Stats, counters: r.Counters}
+		j.held[i] = held{seconds: round(r.seconds), cores: r.held, stats: r.Stats, counters: r.Counters}
 	}
 }
 

@@ -140,7 +140,6 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 	case j.stalled(v):
 		until = j.lastEnd
 	}
-	gains := j.gains(now)
 	for i := range j.tasks.groups {
 		g := &j.tasks.groups[i]
 		live := j.liveOf(g)
@@ -148,7 +147,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			if j.skips(g, k) {
 				continue
 			}
-			v.Phases = append(v.Phases, j.phaseView(g, k, live, until, gains))
+			v.Phases = append(v.Phases, j.phaseView(g, k, live, until))
 		}
 	}
 	j.expect(v, until, now)
@@ -179,7 +178,7 @@ func (j *Job) bytes() (in, out int64) {
 	}
 }
 
-func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gains []gain) PhaseView {
+func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) PhaseView {
 	p, pos := &g.phases[k], k+1
 	v := PhaseView{
 		Phase: p.phase.String(), Total: g.total, Running: g.at[pos], Failed: g.at[posFailed],
@@ -191,20 +190,16 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 		},
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
-	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until, gains: gains, throttle: j.work.Throttle}
-	if e.of, e.needs = j.needsLeft(&e), j.needsIndex; len(e.of) == 1 {
-		e.needs = func(int) int { return 0 }
-	}
-	if e.whole() {
-		e.limits = j.limits()
-	}
+	e := estimate{job: j, group: g, pos: pos, phase: p, live: live[k], now: until, nodes: j.coming(until)}
 	for _, before := range live[:k] {
-		e.ahead += len(before)
+		e.ahead = append(e.ahead, before...)
 	}
 	v.Waiting, v.Done = e.left(), e.done()
 	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
-	if s, known := e.eta(); known && j.state == event.StateRunning {
-		v.EtaS, v.AtLimit = &s, e.reach()
+	if j.state == event.StateRunning {
+		if s, n, known := e.eta(); known {
+			v.EtaS, v.AtLimit = &s, n
+		}
 	}
 	return v
 }

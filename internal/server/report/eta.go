@@ -1,31 +1,53 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
 )
 
 // steadyEnds is the number of ends for each slot from which on the rate of ends is used
-// instead of the mean duration. The edge of a wave of tasks then changes the rate by at
-// most an eighth.
+// instead of the mean duration.
 const steadyEnds = 8
 
 // estimate computes the progress of a phase and its remaining time.
 type estimate struct {
+	job   *Job
 	group *group
 	pos   int
 	phase *phaseSum
 	live  []*attempt // in this phase, in the order of their keys
-	ahead int        // running attempts that have not reached the phase
+	ahead []*attempt // those that have not reached it
 	now   job.Time
+	nodes []job.Time // when those come that the job is about to get
+}
 
-	gains    []gain
-	throttle int                // largest number of running tasks; 0: no limit
-	of       []needsLeft        // by the needs of tasks; one where all have the same
-	needs    func(task int) int // the index of those of a task
-	limits   []float64          // of tasks in seconds, by needs: 0: there is none, or it grows; nil: no task has one
+// maxLate is how much later than expected an allocation may begin, or its nodes may come up, and still count for the
+// expected end of its job.
+const maxLate = time.Minute
+
+// coming returns when nodes of the allocations that were requested for the job are expected to come up, the earliest first, without those that are
+// overdue, or of which that is unknown.
+func (j *Job) coming(now job.Time) (all []job.Time) {
+	n := j.info.Nodes
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, a := range n.allocs {
+		at := a.Began
+		if a.State == AllocWaiting {
+			at = a.Start
+		}
+		if a.job == j.info.ID && a.State != AllocOver && !at.IsZero() && now.Std().Sub(at) <= maxLate {
+			all = append(all, slices.Repeat([]job.Time{job.Time(at.UnixNano())}, max(0, a.Nodes-a.Up))...)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // done returns the number of tasks that have finished the phase.
@@ -83,90 +105,148 @@ func (e *estimate) rateTasks() float64 {
 	return round(float64(e.phase.runDone) / took)
 }
 
-// eta returns the seconds until no task has the phase before it. With few ends so far
-// it goes by waves: what is left, at the mean duration, over the slots now in use
-// (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
-// which holds what tasks cost beside their own time. Nodes that the job is about to get count
-// as well. Where tasks need different resources, it counts by these (byNeeds). It is unknown while no task has ended the phase or said how far it is,
-// and where none runs and none has ended for longer than all that are left would take. It is at most what time limits allow: those of the
-// tasks that run, and then of as many waves as are left.
-func (e *estimate) eta() (seconds float64, known bool) {
-	seconds, known = e.unlimited()
-	if !known || len(e.live) == 0 || e.limits == nil || slices.Contains(e.limits, 0) {
-		return seconds, known
-	}
-	most := 0.0
-	for _, a := range e.live {
-		most = max(most, e.allowed(a))
-	}
-	waves := (e.left() + len(e.live) - 1) / len(e.live)
-	return round(min(seconds, most+float64(waves)*slices.Max(e.limits))), true
+// kindLeft is the tasks of a phase with the same needs.
+type kindLeft struct {
+	need  job.Resources
+	left  int            // that have not entered the phase
+	limit float64        // seconds that an attempt may take; +Inf: it is not limited, or the limit grows
+	took  predict.Sketch // the seconds of attempts that are done, and as expected of those that run
 }
 
-// allowed returns for how many seconds the time limit lets an attempt go on; +Inf: there is none.
-func (e *estimate) allowed(a *attempt) float64 {
-	if e.limits == nil || e.limits[e.needs(a.id.Task)] == 0 {
-		return math.Inf(1)
-	}
-	return max(e.limits[e.needs(a.id.Task)]-e.now.Sub(a.started).Seconds(), 0)
-}
-
-// reach returns how many running attempts are expected to reach their time limit.
-func (e *estimate) reach() (n int) {
-	for _, a := range e.live {
-		if e.goesOn(a, e.phase.Time.Mean()) > e.allowed(a) {
-			n++
+// kinds returns the tasks by their needs. Phases other than the whole task of a bag need a core each.
+func (e *estimate) kinds() []kindLeft {
+	w, took := &e.job.work, e.job.tasks.took
+	all := []kindLeft{{left: e.left()}}
+	if n := w.NeedsCount(); e.whole() && n > 1 {
+		all = make([]kindLeft, n)
+		for i, t := range e.job.tasks.table {
+			if t.pos == posWaiting {
+				all[e.job.needsIndex(i)].left++
+			}
 		}
 	}
-	return n
-}
-
-func (e *estimate) unlimited() (seconds float64, known bool) {
-	left, slots := e.left(), len(e.live)
-	if left == 0 && slots == 0 {
-		return 0, true
-	}
-	if e.phase.runFirst == 0 {
-		return 0, false
-	}
-	// Short phases may end before their start is reported. Then no attempt seems to run, and only the rate is
-	// known.
-	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 && (len(e.of) == 1 || slots == 0) {
-		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
-		if rest := float64(left+slots)*each - e.now.Sub(e.phase.runLast).Seconds(); rest > 0 { // else tasks do not end at that rate any more
-			return round(e.sooner(rest, e.phase.Time.Mean())), true
+	for i := range all {
+		k, n := &all[i], w.NeedsAt(i)
+		if k.need, k.limit = n.Resources(), math.Inf(1); len(all) == 1 {
+			k.need = job.Resources{CPUs: 1}
+		}
+		if e.whole() && n.TimeLimit > 0 && n.MaxTimeLimit == 0 {
+			k.limit = n.TimeLimit.Seconds()
+		}
+		if len(all) > 1 && i < len(took) {
+			k.took.Merge(&took[i])
+		}
+		if k.took.Count == 0 {
+			k.took.Merge(&e.phase.Time)
+		}
+		for _, a := range e.live {
+			if part := e.part(a); part > 0 && e.phase.Time.Count == 0 {
+				k.took.Add(e.age(a) / part)
+			}
 		}
 	}
-	if slots == 0 && e.ahead == 0 {
-		return 0, false
+	return all
+}
+
+// eta returns the seconds until no task has the phase before it, and how many running attempts are expected to reach their time limit. What is left
+// is placed on the slots that are in use now, once they are free, and on those of nodes that the job is about to get, as plans do it. With many ends
+// so far, durations are scaled to the rate of ends, which holds what tasks cost beside their own time. The end is unknown while no task has ended the
+// phase or said how far it is, and where none runs and none has ended for longer than all that are left would take.
+func (e *estimate) eta() (seconds float64, atLimit int, known bool) {
+	on, p, each := e.live, e.phase, 0.0
+	if len(on) == 0 {
+		on = e.ahead // they have just started, or nobody heard yet that they came to a short phase
 	}
-	mean := e.phase.Time.Mean()
-	if mean == 0 {
-		if mean = e.extrapolate(); mean == 0 {
-			return 0, false
+	if p.paceDone >= steadyEnds*max(len(on), 1) {
+		each = p.runLast.Sub(p.paceFrom).Seconds() / float64(p.paceDone)
+	}
+	all := e.kinds()
+	switch {
+	case e.left() == 0 && len(e.live) == 0:
+		return 0, 0, true
+	case len(on) == 0:
+		seconds = round(float64(e.left())*each - e.now.Sub(p.runLast).Seconds())
+		return seconds, 0, seconds > 0
+	case p.runFirst == 0 || all[0].took.Sum == 0:
+		return 0, 0, false
+	}
+	free := make([]float64, len(on)) // when the slots are
+	for i, a := range e.live {
+		k := &all[e.kind(a, all)]
+		may := max(0, k.limit-e.now.Sub(a.started).Seconds())
+		if free[i] = e.rest(a, &k.took, i); free[i] > may {
+			free[i] = may
+			atLimit++
+		}
+		k.took.Add(e.age(a) + free[i])
+	}
+	scale := 1.0
+	if each > 0 && len(all) == 1 {
+		scale = each * float64(len(on)) / all[0].took.Mean()
+	}
+	cores := e.place(all, on, free, scale, func(r job.Resources) int { return r.CPUs })
+	seconds = round(max(cores, e.place(all, on, free, scale, func(r job.Resources) int { return r.GPUs })))
+	return seconds, atLimit, seconds > 0 || e.left() == 0
+}
+
+// kind returns the index of the needs of an attempt's task.
+func (e *estimate) kind(a *attempt, all []kindLeft) int {
+	return min(e.job.needsIndex(a.id.Task), len(all)-1)
+}
+
+// maxPlaced is the number of durations of what is left that differ.
+const maxPlaced = 1 << 8
+
+// place returns when all is done for cores or GPUs, of which a task is in as many parts as it needs of them. on are the attempts whose slots are
+// free then.
+func (e *estimate) place(all []kindLeft, on []*attempt, free []float64, scale float64, of func(job.Resources) int) (seconds float64) {
+	var load predict.Load
+	for _, k := range all {
+		load.Maps += k.left * of(k.need)
+	}
+	var takes []float64
+	for i := range all {
+		k := &all[i]
+		n := k.left * of(k.need)
+		for n, part := min(n, 1+n*maxPlaced/max(1, load.Maps)), 0; part < n; part++ {
+			takes = append(takes, min(k.limit, scale*k.took.Quantile((float64(part)+0.5)/float64(n))))
 		}
 	}
-	if slots == 0 { // the running attempts have just started
-		return round(float64(left) * mean / float64(e.ahead)), true
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(takes), func(i, j int) { takes[i], takes[j] = takes[j], takes[i] }) //nolint:gosec // a simulation, not a secret
+	var windows []predict.Window
+	used, nodes := 0, map[job.NodeID]bool{}
+	add := func(start float64, slots int) {
+		windows, used = append(windows, predict.Window{Start: start, End: math.Inf(1), TaskSlots: slots}), used+slots
 	}
-	return round(e.byNeeds(mean)), true
+	for i, a := range on {
+		seconds, nodes[a.node] = max(seconds, free[i]), true
+		add(free[i], of(all[e.kind(a, all)].need))
+	}
+	each, most := used/max(1, len(nodes)), cmp.Or(e.job.work.Throttle, math.MaxInt)
+	for _, at := range e.nodes {
+		add(max(0, at.Sub(e.now).Seconds()), min(each, max(0, most-used)))
+	}
+	if load.Maps == 0 || used == 0 {
+		return seconds
+	}
+	o, _, _ := predict.GivenTrials(load, predict.Expected{}, predict.Trial{Maps: predict.NewSeries(takes)}).RunWithin(windows, nil, math.Inf(1))
+	return max(seconds, o.Mean())
 }
 
-// rest returns the remaining seconds of the attempt's phase.
-func (e *estimate) rest(a *attempt, mean float64) float64 {
-	return min(e.goesOn(a, mean), e.allowed(a))
-}
+// age returns for how many seconds an attempt has been in the phase.
+func (e *estimate) age(a *attempt) float64 { return max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0) }
 
-// goesOn returns the same without a time limit, from the attempt's own progress if that is known, and else from the mean.
-func (e *estimate) goesOn(a *attempt, mean float64) float64 {
-	age := max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0)
+// rest returns the remaining seconds of the attempt's phase without a time limit: as who compares it with others says, from its own progress if
+// that is known, and else from how long others took.
+func (e *estimate) rest(a *attempt, took *predict.Sketch, i int) float64 {
 	if e.whole() && a.ends != 0 {
 		return max(a.ends.Sub(e.now).Seconds(), 0)
 	}
 	if part := e.part(a); part > 0 {
-		return age * (1 - part) / part
+		return e.age(a) * (1 - part) / part
 	}
-	return max(mean-age, 0)
+	_, spread := math.Modf(float64(i+1) * math.Phi)
+	return took.Rest(e.age(a), spread)
 }
 
 // whole reports whether the phase is nearly the whole task, as the phase compute of a bag is.
@@ -180,20 +260,4 @@ func (e *estimate) part(a *attempt) float64 {
 		}
 	}
 	return a.fraction
-}
-
-// extrapolate returns the mean duration that follows from the progress of the running attempts, or 0 if there
-// is no progress.
-func (e *estimate) extrapolate() float64 {
-	sum, n := 0.0, 0
-	for _, a := range e.live {
-		if part := e.part(a); part > 0 {
-			sum += e.now.Sub(a.entered[e.pos-1]).Seconds() / part
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	return sum / float64(n)
 }

@@ -52,15 +52,15 @@ func (r *recent[T]) add(x T, most int) {
 }
 
 // noteFailure adds a failed attempt to the failures. The task has its new position already.
-func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
+func (j *Job) noteFailure(r *ending) {
 	if r.Outcome != event.Failed && r.Outcome != event.Broken {
 		return
 	}
 	task := r.Attempt.Task
 	f := Failure{
-		Seq: e.Seq, Task: task, Name: j.taskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
-		Final: j.tasks.table[task].pos == posFailed,
-		Node:  string(a.node), Host: j.info.Nodes.host(a.node), At: e.At.Std(),
+		Seq: r.Seq, Task: task, Name: j.taskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
+		Final: r.task.pos == posFailed,
+		Node:  string(r.node), Host: j.info.Nodes.host(r.node), At: r.At.Std(),
 		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
 	}
 	if r.Outcome == event.Broken {
@@ -75,19 +75,11 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	j.failed.add(f, maxFailures)
 }
 
-// noteLeft adds the processes that were ended after the program of an attempt.
-func (j *Job) noteLeft(r event.AttemptEnded) {
-	if r.Left != "" {
-		j.left.add(j.taskName(r.Attempt.Task)+": "+r.Left, maxFailures)
-	}
-}
-
 // noteStraggler adds an attempt that was killed as it was slow, or as another one had done its task.
-func (j *Job) noteStraggler(r event.AttemptEnded, a *attempt, seconds float64) {
-	task := r.Attempt.Task
-	if r.Outcome == event.Killed && (r.Slow || j.tasks.table[task].pos == posDone) {
-		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(task), r.Attempt.N, cmp.Or(j.info.Nodes.host(a.node), string(a.node)),
-			time.Duration(seconds*float64(time.Second)).Round(time.Second/10), r.Reason), maxFailures)
+func (j *Job) noteStraggler(r *ending) {
+	if r.Outcome == event.Killed && (r.Slow || r.task.pos == posDone) {
+		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(r.Attempt.Task), r.Attempt.N, cmp.Or(j.info.Nodes.host(r.node), string(r.node)),
+			time.Duration(r.seconds*float64(time.Second)).Round(time.Second/10), r.Reason), maxFailures)
 	}
 }
 
@@ -151,14 +143,7 @@ func (s slowest) wants(seconds float64) bool {
 }
 
 func (s *slowest) add(t TaskTime) {
-	at, _ := slices.BinarySearchFunc(*s, t, func(have, want TaskTime) int {
-		if have.Seconds >= want.Seconds {
-			return -1
-		}
-		return 1
-	})
-	*s = slices.Insert(*s, at, t)
-	if len(*s) > maxSlow {
-		*s = (*s)[:maxSlow]
-	}
+	*s = append(*s, t)
+	slices.SortStableFunc(*s, func(a, b TaskTime) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	*s = (*s)[:min(len(*s), maxSlow)]
 }

@@ -55,14 +55,14 @@ const (
 	partRequested
 )
 
-// partOf returns the part of an attempt that ended. done says that another one had done its task.
-func partOf(o event.Outcome, a *attempt, done bool) uint8 {
+// part returns the part of an attempt that ended.
+func (r *ending) part() uint8 {
 	switch {
-	case done, o == event.Killed && a.duplicate:
+	case r.task.pos == posDone, r.Outcome == event.Killed && r.duplicate: // another one has done their task
 		return partDuplicate
-	case o == event.Killed:
+	case r.Outcome == event.Killed:
 		return partKilled
-	case o.Committed():
+	case r.Outcome.Committed():
 		return partUsed
 	default:
 		return partFailed

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,21 +43,18 @@ func CreateJoblog(path string) error {
 	if IsStream(path) {
 		return nil
 	}
-	const flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	f, err := os.OpenFile(path, flags, 0o666)
+	const flags = os.O_CREATE | os.O_RDWR | os.O_TRUNC
+	l, err := openJoblog(path, flags)
 	if errors.Is(err, fs.ErrNotExist) { // create the folders, as for the tasks' output
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			f, err = os.OpenFile(path, flags, 0o666)
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return joblogError(path, err)
 		}
+		l, err = openJoblog(path, flags)
 	}
 	if err != nil {
-		return joblogError(path, err)
+		return err
 	}
-	_, err = f.WriteString(joblogHeader)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return joblogError(path, err)
-	}
-	return nil
+	return l.Close()
 }
 
 // IsStream reports whether path is something that keeps no bytes: a pipe or a device.
@@ -178,13 +176,9 @@ func joblogLine(row AttemptRow, command string) []byte {
 	if row.Outcome != event.Done.String() && exit == 0 && row.Signal == 0 {
 		exit = -1
 	}
-	host := row.Host
-	if host == "" {
-		host = ":"
-	}
 	ms := start.Round(time.Millisecond).UnixMilli()
 	return fmt.Appendf(nil, "%d\t%s\t%d.%03d\t%10.3f\t%d\t%d\t%d\t%d\t%s\n",
-		row.Task+1, host, ms/1000, ms%1000, took.Seconds(), send, receive, exit, row.Signal,
+		row.Task+1, cmp.Or(row.Host, ":"), ms/1000, ms%1000, took.Seconds(), send, receive, exit, row.Signal,
 		strings.ReplaceAll(command, "\n", "\x00"))
 }
 

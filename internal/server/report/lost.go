@@ -34,10 +34,11 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 		return
 	}
 	j.nodeUse(a.node).done++
-	seconds := a.took(e.At, r.Stats)
+	j.sums.Done++
 	j.sums.cores[partUsed] += a.held
-	j.attemptDone(e, r, a, seconds)
-	j.passOn(e, r, a, seconds)
+	end := &ending{AttemptEnded: r, Entry: e, attempt: a, task: &j.tasks.table[i], seconds: a.took(e.At, r.Stats)}
+	j.attemptDone(end)
+	j.passOn(end)
 }
 
 // dropLive counts attempts that still ran when the job ended as killed. There are none, unless another version

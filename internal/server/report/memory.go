@@ -26,17 +26,17 @@ type lacking struct {
 }
 
 // countMemory adds what an attempt that is over was given and used.
-func (j *Job) countMemory(r event.AttemptEnded, a *attempt, seconds float64) {
+func (j *Job) countMemory(r *ending) {
 	if r.Lack.OfMemory() {
 		j.memory.RanOut++
 	}
-	if a.mem == 0 {
+	if r.mem == 0 {
 		return
 	}
-	given := float64(a.mem) / 1e9 * seconds / 3600
+	given := float64(r.mem) / 1e9 * r.seconds / 3600
 	j.memory.GivenGBh += given
 	if peak, _ := job.Peak(r.Stats); r.Outcome.Committed() && peak > 0 {
-		given *= max(0, 1-float64(peak)/float64(a.mem))
+		given *= max(0, 1-float64(peak)/float64(r.mem))
 	}
 	j.memory.WastedGBh += given
 }
@@ -60,8 +60,8 @@ func (j *Job) changeNeeds(r event.NeedsChanged) {
 }
 
 // noteLack notes what an attempt ran out of whose task has failed.
-func (j *Job) noteLack(r event.AttemptEnded, a *attempt, seconds float64) {
-	if j.tasks.table[r.Attempt.Task].pos != posFailed {
+func (j *Job) noteLack(r *ending) {
+	if r.task.pos != posFailed {
 		return
 	}
 	var own job.Needs
@@ -71,14 +71,14 @@ func (j *Job) noteLack(r event.AttemptEnded, a *attempt, seconds float64) {
 	switch l := &j.lacking; {
 	case r.Lack.OfMemory():
 		peak, _ := job.Peak(r.Stats)
-		had := a.mem
+		had := r.mem
 		if j.work.Kind == job.MapReduce { // one option gives memory to maps and reduces
 			had = max(j.work.Need.Mem, j.work.ReduceNeed.Mem)
 		}
 		l.mem, l.peak, l.own = max(l.mem, had), max(l.peak, peak), l.own || own.Mem > 0
 		l.tasks++
 	case r.Lack == event.LackTime:
-		l.time, l.own = max(l.time, time.Duration(seconds*float64(time.Second))), l.own || own.TimeLimit > 0
+		l.time, l.own = max(l.time, time.Duration(r.seconds*float64(time.Second))), l.own || own.TimeLimit > 0
 		l.tasks++
 	}
 }

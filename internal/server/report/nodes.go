@@ -71,14 +71,21 @@ func (n *Nodes) Apply(e event.Entry) {
 }
 
 // Dismiss removes the allocations that ended before the given time, and their nodes, from
-// memory. The caller passes the time at which the oldest job that is still shown was submitted,
+// memory, and returns them, the oldest first. The caller passes the time at which the oldest job that is still shown was submitted,
 // or 0 if no job is shown: then all allocations that have ended are removed.
-func (n *Nodes) Dismiss(before job.Time) {
+func (n *Nodes) Dismiss(before job.Time) (gone []job.AllocID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	gone := func(a *alloc) bool { return a != nil && a.ended != 0 && (before == 0 || a.ended < before) }
-	maps.DeleteFunc(n.nodes, func(id job.NodeID, _ *nodeState) bool { return gone(n.allocs[id.Alloc()]) })
-	maps.DeleteFunc(n.allocs, func(_ job.AllocID, a *alloc) bool { return gone(a) })
+	over := func(a *alloc) bool { return a != nil && a.ended != 0 && (before == 0 || a.ended < before) }
+	maps.DeleteFunc(n.nodes, func(id job.NodeID, _ *nodeState) bool { return over(n.allocs[id.Alloc()]) })
+	for id, a := range n.allocs {
+		if over(a) {
+			gone = append(gone, id)
+			delete(n.allocs, id)
+		}
+	}
+	slices.SortFunc(gone, func(a, b job.AllocID) int { return compareNodes(string(a), string(b)) })
+	return gone
 }
 
 // set changes the state of a node. It ignores unknown nodes.
@@ -158,6 +165,11 @@ func (j *Job) useNode(id job.NodeID, at job.Time) *nodeUse {
 	u := j.nodeUse(id)
 	if u.first == 0 {
 		u.first, u.before = at, j.info.Nodes.state(id).work
+		for i := range j.tasks.groups {
+			for k := range j.tasks.groups[i].phases {
+				j.tasks.groups[i].phases[k].paceFrom, j.tasks.groups[i].phases[k].paceDone = at, 0
+			}
+		}
 	}
 	return u
 }

@@ -23,6 +23,9 @@ type phaseSum struct {
 	runLast  job.Time // when an attempt with this phase was last done in the current run
 	runDone  int      // number of such attempts in the current run
 	runBytes int64    // bytes that they read in this phase
+
+	paceFrom job.Time // since when the job has its present nodes, or else runFirst
+	paceDone int      // as runDone, since then
 }
 
 // enter notes that an attempt began the phase.
@@ -46,6 +49,8 @@ func (p *phaseSum) done(s job.PhaseStat, at job.Time) {
 	p.runFirst = cmp.Or(p.runFirst, at.Add(-s.Duration())) // no record says when the phase began; this uses the coordinator's clock, not the node's
 	p.runLast = at
 	p.runDone++
+	p.paceFrom = max(p.paceFrom, p.runFirst)
+	p.paceDone++
 	p.runBytes += s.BytesIn
 }
 

@@ -81,12 +81,12 @@ func (j *Job) ApplyEnd(of job.Attempt, at job.Time) {
 	}
 }
 
-// countDuplicate takes in how an attempt ended. done says that its task is done.
-func (s *sums) countDuplicate(r event.AttemptEnded, a *attempt, done bool) {
+// countDuplicate takes in how an attempt ended.
+func (s *sums) countDuplicate(r *ending) {
 	switch {
-	case r.Outcome == event.Done && a.duplicate:
+	case r.Outcome == event.Done && r.duplicate:
 		s.Won++
-	case r.Outcome != event.Done && done:
+	case r.Outcome != event.Done && r.task.pos == posDone:
 		for _, stat := range r.Stats {
 			s.CostS += stat.CPU.Seconds()
 		}

@@ -197,8 +197,8 @@ func (h *history) resume(t *rapid.T) {
 	again := rapid.Bool().Draw(t, "again")
 	h.add(t, event.JobResumed{Job: h.work.ID, Failed: again})
 	for task := range h.work.Total() {
-		if h.failed(task) && !again && h.work.Kind == job.Bag {
-			continue // stays failed
+		if h.done[task] || h.failed(task) && !again && h.work.Kind == job.Bag {
+			continue // stays done, with the failures before, or failed
 		}
 		delete(h.fails, task)
 	}

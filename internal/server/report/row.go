@@ -3,7 +3,6 @@ package report
 import (
 	"time"
 
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 )
 
@@ -52,13 +51,13 @@ type PhaseRow struct {
 	Net        *int64    `json:"net_bytes"`  // nil: not measured
 }
 
-func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) AttemptRow {
+func (j *Job) row(r *ending) AttemptRow {
 	g := j.tasks.group(r.Attempt.Task)
 	row := AttemptRow{
 		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
-		Node: string(a.node), Host: j.info.Nodes.host(a.node), Outcome: r.Outcome.String(),
-		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(seconds),
-		Mem: a.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
+		Node: string(r.node), Host: j.info.Nodes.host(r.node), Outcome: r.Outcome.String(),
+		Started: r.started.Std(), Ended: r.At.Std(), Seconds: round(r.seconds),
+		Mem: r.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
 	}
 	var whole [3]bool
 	for _, s := range r.Stats {
@@ -67,13 +66,13 @@ func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt, seconds float
 			whole[pos-1] = true
 		}
 	}
-	for k, at := range a.entered {
+	for k, at := range r.entered {
 		if at == 0 || whole[k] {
 			continue
 		}
-		end := e.At
-		if k+1 < len(a.entered) && a.entered[k+1] != 0 {
-			end = a.entered[k+1]
+		end := r.At
+		if k+1 < len(r.entered) && r.entered[k+1] != 0 {
+			end = r.entered[k+1]
 		}
 		row.Phases = append(row.Phases, PhaseRow{Phase: g.phases[k].phase.String(), Start: at.Std(), End: end.Std()})
 	}

@@ -10,21 +10,21 @@ import (
 
 // noteTime adds an attempt that is done, or that was ended as too slow, to those that say how often nodes are slow. A shuffle, which waits for maps,
 // does not count.
-func (j *Job) noteTime(at job.Time, r event.AttemptEnded, a *attempt) {
+func (j *Job) noteTime(r *ending) {
 	seconds := 0.0
 	for _, s := range r.Stats {
 		if s.Phase != job.PhaseShuffle {
 			seconds += s.Duration().Seconds()
 		}
 	}
-	switch t := &j.tasks.table[r.Attempt.Task]; {
-	case r.Slow, r.Outcome == event.Killed && t.pos == posDone && !a.duplicate: // another attempt was first
+	switch {
+	case r.Slow, r.Outcome == event.Killed && r.task.pos == posDone && !r.duplicate: // another attempt was first
 		seconds = math.Inf(1)
 	case r.Outcome != event.Done || seconds == 0:
 		return
 	}
-	if host := j.info.Nodes.host(a.node); host != "" {
-		j.times.Add(host, at.Std().Local().Hour(), j.tasks.group(r.Attempt.Task).kind, seconds)
+	if host := j.info.Nodes.host(r.node); host != "" {
+		j.times.Add(host, r.At.Std().Local().Hour(), j.tasks.group(r.Attempt.Task).kind, seconds)
 	}
 }
 

@@ -1,6 +1,9 @@
 package report
 
-import "berth/internal/core/job"
+import (
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
 
 // The positions of a task: waiting, in its phase 1, 2, …, done, or failed. A failed task is not tried again.
 const (
@@ -24,8 +27,8 @@ type tasks struct {
 	work   *job.Work
 	table  []task
 	needs  job.NeedsByTask
-	took   []total // by needs: the seconds of the tasks that are done
-	groups []group // bag: one; MapReduce: maps, reduces
+	took   []predict.Sketch // by needs: the seconds of the tasks that are done
+	groups []group          // bag: one; MapReduce: maps, reduces
 }
 
 // group contains the sums over the tasks of one kind. Each move of a task updates the numbers by position, so
@@ -156,6 +159,15 @@ func (g *group) index(p job.Phase) uint8 {
 func (g *group) newRun() {
 	for i := range g.phases {
 		p := &g.phases[i]
-		p.runFirst, p.runLast, p.runDone, p.runBytes = 0, 0, 0, 0
+		p.runFirst, p.runLast, p.runDone, p.runBytes, p.paceFrom, p.paceDone = 0, 0, 0, 0, 0, 0
 	}
+}
+
+// tookTime adds how long a task ran to those with its needs.
+func (t *tasks) tookTime(task int, seconds float64) {
+	k := t.needs.At(task)
+	if more := k + 1 - len(t.took); more > 0 {
+		t.took = append(t.took, make([]predict.Sketch, more)...)
+	}
+	t.took[k].Add(seconds)
 }

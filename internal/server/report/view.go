@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 )
@@ -140,6 +141,12 @@ type Attempts struct {
 	Requeued int `json:"requeued"`
 	// Outgrown have run out of memory or of their time limit: their tasks start again with more.
 	Outgrown int `json:"outgrown"`
+}
+
+// of returns the count of attempts with an outcome.
+func (a *Attempts) of(o event.Outcome) *int {
+	return [...]*int{event.Done: &a.Done, event.Failed: &a.Failed, event.Lost: &a.Lost, event.Killed: &a.Killed, event.Broken: &a.Broken,
+		event.Requeued: &a.Requeued, event.Outgrown: &a.Outgrown}[o]
 }
 
 // Stragglers counts the actions on slow tasks.

@@ -85,7 +85,7 @@ func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p p
 				if refused == nil || refused.Refused.Batch.Partition != req.Batch.Partition {
 					refused = &refusal{Refused: req, Why: err.Error(), At: q.Now}
 				}
-				check.ForTime = driver.OfTime.In(err.Error())
+				check.ForTime = driver.OfTime(err.Error())
 				if again, check.Refused = true, err.Error(); last {
 					return plan.Plan{}, refused, err
 				}

@@ -51,11 +51,18 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
 	chosen, note := at.chooseMemory(ctx, h, spec, entries)
-	if counts.Needs, err = needsOf(spec, entries, &at.Snapshot, chosen); err != nil {
+	own := EntryNeeds(spec.Bag, d.Tasks.Entries.At)
+	switch {
+	case own != nil:
+		counts.Needs, err = own.left(spec, len(entries), &at.Snapshot)
+	case chosen.Runs() != nil:
+		counts.Needs = leftOf(spec, len(entries), chosen)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
-		return nil, nameEntry(err, spec, entries)
+		return nil, own.nameTask(err, spec, len(entries))
 	}
 	d.Plan.Further, d.Plan.Which = chosen.Further, chosen.Runs()
 	if note != "" {
@@ -77,20 +84,20 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string
 	}
 	at.use(h, spec, held)
 	_, note := at.chooseMemory(ctx, h, spec, nil)
-	list, err := coarseNeeds(spec, len(tasks), &at.Snapshot, func(i int) (job.Needs, error) { return tasks[i].Needs, nil })
+	own := OwnNeeds(func(i int) (job.Needs, string, error) { return tasks[i].Needs, tasks[i].At(from), nil })
+	needs, err := own.left(spec, len(tasks), &at.Snapshot)
 	if err != nil {
 		return p, err
 	}
-	w := job.Work{Kind: job.Bag, Tasks: len(tasks), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
 	after, err := task.Order(from, tasks, 0, func(string) (int, bool) { return 0, false })
 	if err != nil {
 		return p, err
 	}
-	p, err = at.decide(ctx, h, spec, extent(plan.Counts{Tasks: len(tasks), Needs: w.Left()}, after), nil)
+	p, err = at.decide(ctx, h, spec, extent(plan.Counts{Tasks: len(tasks), Needs: needs}, after), nil)
 	if note != "" {
 		p.Notes = append(p.Notes, note)
 	}
-	return p, nameTask(err, spec, len(tasks), func(i int) (job.Needs, string) { return tasks[i].Needs, tasks[i].At(from) })
+	return p, own.nameTask(err, spec, len(tasks))
 }
 
 // extent sets how many tasks can run at once and how many are in a row, as some come after others.
@@ -172,13 +179,13 @@ func profile(ctx context.Context, h statedir.Home, spec *job.Spec, needs []job.N
 // last; nil without one. For an unknown application it returns the profile of the one that ran last with the same
 // files, before they were edited.
 func Profile(ctx context.Context, s *history.Store, spec *job.Spec, nodeType string) (*predict.Profile, error) {
-	prof, err := profileOf(ctx, s, predict.Application(spec), nodeType)
+	prof, err := s.Profile(ctx, predict.Application(spec), nodeType)
 	if prof == nil && err == nil {
 		before, err := s.LastAt(ctx, predict.ApplicationByPath(spec))
 		if before == "" || err != nil {
 			return nil, err
 		}
-		if prof, err = profileOf(ctx, s, before, nodeType); err != nil {
+		if prof, err = s.Profile(ctx, before, nodeType); err != nil {
 			return nil, err
 		}
 	}
@@ -190,11 +197,3 @@ func Profile(ctx context.Context, s *history.Store, spec *job.Spec, nodeType str
 
 // lately is for how long plans remember how often nodes were slow.
 const lately = 30 * 24 * time.Hour
-
-func profileOf(ctx context.Context, s *history.Store, app, nodeType string) (*predict.Profile, error) {
-	prof, err := s.Profile(ctx, app, nodeType)
-	if prof == nil && err == nil {
-		return s.ProfileAny(ctx, app)
-	}
-	return prof, err
-}

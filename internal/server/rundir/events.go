@@ -48,10 +48,8 @@ func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Ev
 func Poll(ctx context.Context) error { return wait(ctx, lookEvery) }
 
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

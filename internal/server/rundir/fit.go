@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -52,13 +53,8 @@ func coresOf(node job.Resources, cores int) job.Resources {
 
 // largest sets the largest value up to high that is accepted. low is.
 func largest(low, high int, accepts func() bool, set func(int)) {
-	for low < high {
-		mid := low + (high-low+1)/2
-		if set(mid); accepts() {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	set(low)
+	set(low + sort.Search(max(0, high-low), func(i int) bool {
+		set(low + i + 1)
+		return !accepts()
+	}))
 }

@@ -26,10 +26,15 @@ func Follow(r statedir.Run, set func(*report.Info)) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	return FollowDecided(r, d, set), nil
+}
+
+// FollowDecided does the same for a run whose folder was read.
+func FollowDecided(r statedir.Run, d *Decided, set func(*report.Info)) *Follower {
 	f := &Follower{Run: r, Decided: d, Info: Info(r, d)}
 	set(&f.Info)
 	f.Fold = report.New(f.Info)
-	return f, nil
+	return f
 }
 
 // Look folds the entries since the last call, and calls each after every one, until it returns io.EOF, which leaves the rest to the next

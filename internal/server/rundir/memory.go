@@ -121,51 +121,41 @@ func inPartition(q *cluster.Queue, partition string, node int) bool {
 // inputSizes returns the size of each task's input, rounded up: of the files that its entry names. 0: there are none, or it is not known.
 func inputSizes(dir string, entries []job.Entry) []int64 {
 	sizes, begun := make([]int64, len(entries)), time.Now()
-	known := make(map[string]int64)
 	for i, e := range entries {
 		if i%64 == 0 && time.Since(begun) > measureSizes {
 			break
 		}
-		sizes[i] = InputSize(dir, e, known)
+		sizes[i] = InputSize(dir, e)
 	}
 	return sizes
 }
 
-// InputSize returns the size of the files in that folder that words name, in bytes, rounded up; 0: they name none. known has the sizes of files that were
-// looked at before; it may be nil.
-func InputSize(dir string, words []string, known map[string]int64) (sum int64) {
+// InputSize returns the size of the files in that folder that words name, in bytes, rounded up; 0: they name none.
+func InputSize(dir string, words []string) (sum int64) {
 	for _, column := range words {
-		size, is := fileSize(dir, column, known)
+		size, is := fileSize(dir, column)
 		if sum += size; is || !strings.ContainsAny(column, " \t") {
 			continue
 		}
 		for _, word := range strings.Fields(column) { // the entry is a command
-			size, _ := fileSize(dir, word, known)
+			size, _ := fileSize(dir, word)
 			sum += size
 		}
 	}
 	return job.Steps(sum, sizeGrains)
 }
 
-// maxKnown bounds how many sizes of files are remembered.
-const maxKnown = 10_000
-
 // fileSize returns the size of a regular file, and whether the name is one of it.
-func fileSize(dir, name string, known map[string]int64) (size int64, is bool) {
-	if name == "" || strings.ContainsRune(name, 0) {
+func fileSize(dir, name string) (size int64, is bool) {
+	if name == "" {
 		return 0, false
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	if size, is = known[name]; is {
-		return size, size >= 0
+	st, err := os.Stat(name) // fails for a name that none can be
+	if err != nil || !st.Mode().IsRegular() {
+		return 0, false
 	}
-	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
-		size, is = st.Size(), true
-	}
-	if known != nil && len(known) < maxKnown && is {
-		known[name] = size
-	}
-	return size, is
+	return st.Size(), true
 }

@@ -96,11 +96,11 @@ func TestAutoMemory(t *testing.T) {
 func TestInputSizes(t *testing.T) {
 	spec, _ := inputs(t, 1, 2)
 	for entry, want := range map[string]int64{"in0": 1 << 20, "sort in0 -o in1 nothing .": 3 << 20, "nothing": 0, ".": 0, "": 0, "a\x00b": 0} {
-		if got := InputSize(spec.Dir, []string{entry}, nil); got != job.Steps(want, sizeGrains) {
+		if got := InputSize(spec.Dir, []string{entry}); got != job.Steps(want, sizeGrains) {
 			t.Errorf("%q: %d bytes, want %d", entry, got, want)
 		}
 	}
-	if got := InputSize("/", []string{filepath.Join(spec.Dir, "in1"), "7"}, nil); got != 2<<20 {
+	if got := InputSize("/", []string{filepath.Join(spec.Dir, "in1"), "7"}); got != 2<<20 {
 		t.Errorf("%d bytes", got)
 	}
 }

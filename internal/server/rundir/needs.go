@@ -12,45 +12,36 @@ import (
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
 	"berth/internal/server/history"
-	"berth/internal/sys/statedir"
+	"berth/internal/server/report"
 )
 
-// needsOf returns how many of a bag's entries have which needs: those of their columns, else those that were chosen for them; nil where all
-// have those of the bag.
-func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot, chosen job.NeedsList) (left []job.NeedsLeft, err error) {
-	if spec.Bag == nil {
-		return nil, nil
+// OwnNeeds returns what a task needs that is not as for its bag, and its place in the input.
+type OwnNeeds func(task int) (own job.Needs, where string, err error)
+
+// EntryNeeds returns what the columns of a bag's entries say; nil if they say nothing.
+func EntryNeeds(b *job.BagSpec, at func(i int) job.Entry) OwnNeeds {
+	if b == nil || b.NeedsFrom == nil {
+		return nil
 	}
-	list := chosen
-	if spec.Bag.NeedsFrom != nil {
-		if list, err = coarseNeeds(spec, len(entries), snap, columns(spec, entries)); err != nil {
-			return nil, err
-		}
+	return func(i int) (job.Needs, string, error) {
+		own, err := parse.OwnNeeds(b, at(i))
+		return own, fmt.Sprintf("entry %d", i+1), err
 	}
-	if spec.Bag.NeedsFrom == nil && list.Runs() == nil {
-		return nil, nil
-	}
-	w := job.Work{Kind: job.Bag, Tasks: len(entries), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
-	return w.Left(), nil
 }
 
-// columns returns the function that reads the needs in the columns of entries.
-func columns(spec *job.Spec, entries []job.Entry) func(i int) (job.Needs, error) {
-	return func(i int) (job.Needs, error) { return parse.OwnNeeds(spec.Bag, entries[i]) }
-}
-
-// coarseNeeds returns the needs of so many tasks, rounded up where a node has as much, so that there are few different ones. of returns what a task needs
-// that is not as for the bag.
-func coarseNeeds(spec *job.Spec, tasks int, snap *cluster.Snapshot, of func(i int) (job.Needs, error)) (list job.NeedsList, err error) {
+// List returns the needs of so many tasks, rounded by coarse, which is asked once about equal ones, so that there are few different ones.
+func (of OwnNeeds) List(tasks int, coarse func(own job.Needs, where string) (job.Needs, error)) (list job.NeedsList, err error) {
 	known := make(map[job.Needs]job.Needs)
 	for i := range tasks {
-		own, err := of(i)
+		own, where, err := of(i)
 		if err != nil {
 			return list, err
 		}
 		as, ok := known[own]
 		if !ok {
-			as = roomy(own, spec, snap)
+			if as, err = coarse(own, where); err != nil {
+				return list, err
+			}
 			known[own] = as
 		}
 		list.Add(as)
@@ -58,27 +49,26 @@ func coarseNeeds(spec *job.Spec, tasks int, snap *cluster.Snapshot, of func(i in
 	return list, nil
 }
 
-// nameEntry names the first entry that no node has room for in the error that says so.
-func nameEntry(err error, spec *job.Spec, entries []job.Entry) error {
-	if spec.Bag == nil || spec.Bag.NeedsFrom == nil {
-		return err
-	}
-	return nameTask(err, spec, len(entries), func(i int) (job.Needs, string) {
-		own, _ := parse.OwnNeeds(spec.Bag, entries[i]) // needsOf has read it
-		return own, fmt.Sprintf("entry %d", i+1)
-	})
+// left returns how many of so many tasks have which needs, rounded up where a node has as much.
+func (of OwnNeeds) left(spec *job.Spec, tasks int, snap *cluster.Snapshot) ([]job.NeedsLeft, error) {
+	list, err := of.List(tasks, func(own job.Needs, _ string) (job.Needs, error) { return roomy(own, spec, snap), nil })
+	return leftOf(spec, tasks, list), err
 }
 
-// nameTask names the first of so many tasks that no node has room for in the error that says so. of returns what a task needs that is not as for the
-// bag, and its place in the input.
-func nameTask(err error, spec *job.Spec, tasks int, of func(i int) (job.Needs, string)) error {
+func leftOf(spec *job.Spec, tasks int, list job.NeedsList) []job.NeedsLeft {
+	w := job.Work{Kind: job.Bag, Tasks: tasks, Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
+	return w.Left()
+}
+
+// nameTask names the first of so many tasks that no node has room for in the error that says so.
+func (of OwnNeeds) nameTask(err error, spec *job.Spec, tasks int) error {
 	none, what := (*plan.NoRoom)(nil), (*job.Error)(nil)
-	if !errors.As(err, &none) || !errors.As(err, &what) {
+	if of == nil || !errors.As(err, &none) || !errors.As(err, &what) {
 		return err
 	}
 	bag := spec.Bag.Needs()
 	for i := range tasks {
-		own, where := of(i)
+		own, where, _ := of(i) // it was read before
 		if n := own.In(bag); n != none.Needs && own.Coarse().In(bag) != none.Needs {
 			continue
 		}
@@ -106,13 +96,9 @@ func roomy(own job.Needs, spec *job.Spec, snap *cluster.Snapshot) job.Needs {
 
 // leftByNeeds returns how many tasks of a run that is over are not done, by their needs, with the spec that it is resumed with; nil where
 // all have those of the bag. again means that failed tasks run again.
-func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.NeedsLeft, error) {
+func leftByNeeds(fold *report.Job, d *Decided, spec *job.Spec, again bool) []job.NeedsLeft {
 	if spec.Bag == nil || spec.Bag.NeedsFrom == nil && d.Tasks.More == nil {
-		return nil, nil
-	}
-	fold, err := Fold(r, nil)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	bag := spec.Bag.Needs()
 	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
@@ -133,9 +119,9 @@ func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.
 		left[k].Waiting++
 	}
 	if len(left) == 1 {
-		return nil, nil
+		return nil
 	}
-	return left, nil
+	return left
 }
 
 // OwnProfiles returns the profiles of the applications that needs name, by the index of the needs; nil if none is known.
@@ -146,7 +132,7 @@ func OwnProfiles(ctx context.Context, s *history.Store, spec *job.Spec, needs []
 		}
 		named := *spec
 		named.Application = n.Needs.Application
-		prof, err := profileOf(ctx, s, predict.Application(&named), nodeType)
+		prof, err := s.Profile(ctx, predict.Application(&named), nodeType)
 		if err != nil || prof == nil {
 			continue
 		}

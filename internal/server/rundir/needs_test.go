@@ -19,7 +19,8 @@ func TestNeedsOfEntries(t *testing.T) {
 	has := job.Resources{CPUs: 8, Mem: 10000 << 20}
 	snap := cluster.Snapshot{Driver: "local", Nodes: []cluster.Node{{Name: "n1", Capacity: has, Free: has}}}
 	entries := []job.Entry{{"a", "", "1001M"}, {"b", "2", ""}, {"c", "", "1002M"}, {"d"}, {"e", "2", "9999M"}}
-	left, err := needsOf(spec, entries, &snap, job.NeedsList{})
+	own := EntryNeeds(spec.Bag, func(i int) job.Entry { return entries[i] })
+	left, err := own.left(spec, len(entries), &snap)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +32,11 @@ func TestNeedsOfEntries(t *testing.T) {
 		}
 	}
 	entries = append(entries, job.Entry{"f", "9", "1G"}, job.Entry{"g", "9", "1G"})
-	if left, err = needsOf(spec, entries, &snap, job.NeedsList{}); err != nil {
+	if left, err = own.left(spec, len(entries), &snap); err != nil {
 		t.Fatal(err)
 	}
 	_, err = plan.Decide(plan.Question{Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: len(entries), Needs: left}})
-	if err = nameEntry(err, spec, entries); job.ClassOf(err) != job.User || !strings.HasPrefix(err.Error(), "entry 6: the task needs 9 cores and 1G, but node n1 has 8 cores") {
+	if err = own.nameTask(err, spec, len(entries)); job.ClassOf(err) != job.User || !strings.HasPrefix(err.Error(), "entry 6: the task needs 9 cores and 1G, but node n1 has 8 cores") {
 		t.Errorf("error %v", err)
 	}
 }

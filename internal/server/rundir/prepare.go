@@ -98,17 +98,18 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 	if err := change(spec); err != nil {
 		return nil, err
 	}
-	if err := checkInput(r, d); err != nil {
+	fold, err := Fold(r, nil)
+	if err == nil {
+		err = checkInput(fold, d)
+	}
+	if err != nil {
 		return nil, err
 	}
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	v, err := View(r)
-	if err != nil {
-		return nil, err
-	}
+	v := fold.Unattended()
 	tasks, err := d.Tasks.Len()
 	if err == nil && spec.Bag != nil && len(spec.Bag.Earlier) > len(d.Spec.Bag.Earlier) {
 		spec.Bag.Earlier[len(d.Spec.Bag.Earlier)].Done = v.TasksDone
@@ -120,9 +121,7 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 	counts := plan.Counts{Tasks: tasks, InputBytes: d.Plan.InputBytes}
 	_, note := at.chooseMemory(ctx, h, spec, nil) // the needs of tasks are on record
 	rest := left(spec, counts, v, again)
-	if rest.Needs, err = leftByNeeds(r, d, spec, again); err != nil {
-		return nil, err
-	}
+	rest.Needs = leftByNeeds(fold, d, spec, again)
 	p, err := at.decide(ctx, h, spec, counts, rest)
 	if err != nil {
 		return nil, err
@@ -151,13 +150,9 @@ func checkCommand(b *job.BagSpec, tasks statedir.Tasks, n int) error {
 }
 
 // checkInput returns an error if a map of a run is not done whose input is not what it was when the job was planned.
-func checkInput(r statedir.Run, d *Decided) error {
+func checkInput(fold *report.Job, d *Decided) error {
 	if d.Spec.MapReduce == nil {
 		return nil
-	}
-	fold, err := Fold(r, nil)
-	if err != nil {
-		return err
 	}
 	var left []job.Split
 	for t := range fold.Tasks(nil, nil, nil) {

@@ -109,7 +109,7 @@ func (all refusals) heed(ctx context.Context, h statedir.Home, q *plan.Question,
 // Refused remembers that a batch system has refused a request when it was submitted, and reports whether it may accept a smaller one: for half the
 // time if it speaks of that, else of half the nodes, then of half of each node, then for half the time.
 func Refused(h statedir.Home, now job.Time, req job.AllocRequest, why string) bool {
-	if !driver.OfAmount.In(why) {
+	if !driver.OfAmount(why) {
 		return false
 	}
 	all, key := readRefusals(h, now), termsOf(req.Batch)
@@ -123,7 +123,7 @@ func Refused(h statedir.Home, now job.Time, req job.AllocRequest, why string) bo
 	}
 	half := (most.Time / 2).Truncate(time.Minute)
 	switch {
-	case driver.OfTime.In(why) && !driver.OfExtent.In(why) && half > 0:
+	case driver.OfTime(why) && !driver.OfExtent(why) && half > 0:
 		most.Time = half
 	case most.Nodes > 1:
 		most.Nodes /= 2

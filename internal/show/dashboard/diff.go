@@ -3,6 +3,7 @@ package dashboard
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -34,86 +35,48 @@ func tree(v any) (any, error) {
 	return out, err
 }
 
-// diff returns the changes that turn document a into document b, in the order in which they are applied.
-func diff(a, b any) []change {
-	d := differ{}
-	d.value(a, b)
-	return d.changes
-}
-
-type differ struct {
-	path    []any
-	changes []change
-}
-
-func (d *differ) value(a, b any) {
+// diff returns the changes that turn document a into document b, in the order in which they are applied. path leads to both.
+func diff(a, b any, path ...any) (changes []change) {
+	below := func(key any) []any { return append(slices.Clone(path), key) }
 	switch b := b.(type) {
 	case map[string]any:
-		if a, same := a.(map[string]any); same {
-			d.object(a, b)
-			return
+		a, same := a.(map[string]any)
+		if !same {
+			break
 		}
+		for _, k := range slices.Sorted(maps.Keys(a)) {
+			if _, still := b[k]; !still {
+				changes = append(changes, change{Path: below(k), Cut: true})
+			}
+		}
+		for _, k := range slices.Sorted(maps.Keys(b)) {
+			if before, was := a[k]; was {
+				changes = append(changes, diff(before, b[k], below(k)...)...)
+			} else {
+				changes = append(changes, change{Path: below(k), To: b[k]})
+			}
+		}
+		return changes
 	case []any:
-		if a, same := a.([]any); same {
-			d.list(a, b)
-			return
+		a, same := a.([]any)
+		if !same {
+			break
 		}
+		for i := range b {
+			if i < len(a) {
+				changes = append(changes, diff(a[i], b[i], below(i)...)...)
+			} else {
+				changes = append(changes, change{Path: below(i), To: b[i]})
+			}
+		}
+		if len(b) < len(a) {
+			changes = append(changes, change{Path: below(len(b)), Cut: true})
+		}
+		return changes
 	default:
-		if leaf(a) && a == b {
-			return
+		if reflect.DeepEqual(a, b) {
+			return nil
 		}
 	}
-	d.changes = append(d.changes, change{Path: append([]any{}, d.path...), To: b})
-}
-
-// leaf reports whether a value is neither an object nor a list.
-func leaf(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return false
-	default:
-		return true
-	}
-}
-
-func (d *differ) object(a, b map[string]any) {
-	for _, k := range slices.Sorted(maps.Keys(a)) {
-		if _, still := b[k]; !still {
-			d.cut(k)
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(b)) {
-		if before, was := a[k]; was {
-			d.at(k, before, b[k])
-		} else {
-			d.set(k, b[k])
-		}
-	}
-}
-
-func (d *differ) list(a, b []any) {
-	for i := range min(len(a), len(b)) {
-		d.at(i, a[i], b[i])
-	}
-	for i := len(a); i < len(b); i++ {
-		d.set(i, b[i])
-	}
-	if len(b) < len(a) {
-		d.cut(len(b))
-	}
-}
-
-// at compares the values of a key.
-func (d *differ) at(key, a, b any) {
-	d.path = append(d.path, key)
-	d.value(a, b)
-	d.path = d.path[:len(d.path)-1]
-}
-
-func (d *differ) set(key, to any) {
-	d.changes = append(d.changes, change{Path: append(slices.Clone(d.path), key), To: to})
-}
-
-func (d *differ) cut(key any) {
-	d.changes = append(d.changes, change{Path: append(slices.Clone(d.path), key), Cut: true})
+	return []change{{Path: append([]any{}, path...), To: b}}
 }

@@ -47,9 +47,8 @@ const maxFollowed = 4
 // documents creates the documents of pages.
 type documents struct {
 	Source
-	mu    sync.Mutex // guards runs
-	runs  map[job.ID]*follower
-	order []job.ID // the keys of runs, the most recently used last
+	mu    sync.Mutex  // guards runs
+	runs  []*follower // the most recently used last
 	bills bills
 
 	readTime time.Duration // 0: there is no limit
@@ -160,23 +159,16 @@ func windowOf(q url.Values) window {
 }
 
 // follow returns the follower of a run, which all pages share.
-func (d *documents) follow(id job.ID) (*follower, error) {
+func (d *documents) follow(id job.ID) (f *follower, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f := d.runs[id]
-	if f == nil {
-		var err error
+	if f = d.drop(id); f == nil {
 		if f, err = follow(d.Home.Run(id)); err != nil {
 			return nil, err
 		}
-		d.runs[id] = f
 	}
-	d.drop(id)
-	d.order = append(d.order, id)
-	if len(d.order) > maxFollowed {
-		delete(d.runs, d.order[0])
-		d.order = d.order[1:]
-	}
+	d.runs = append(d.runs, f)
+	d.runs = d.runs[max(0, len(d.runs)-maxFollowed):]
 	return f, nil
 }
 
@@ -184,17 +176,16 @@ func (d *documents) follow(id job.ID) (*follower, error) {
 func (d *documents) forget(id job.ID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.runs, id)
 	d.drop(id)
 }
 
-func (d *documents) drop(id job.ID) {
-	for i, have := range d.order {
-		if have == id {
-			d.order = append(d.order[:i:i], d.order[i+1:]...)
-			return
-		}
+// drop takes out the follower of a run and returns it, or nil.
+func (d *documents) drop(id job.ID) (f *follower) {
+	if i := slices.IndexFunc(d.runs, func(f *follower) bool { return f.Run.ID == id }); i >= 0 {
+		f = d.runs[i]
+		d.runs = slices.Delete(d.runs, i, i+1)
 	}
+	return f
 }
 
 func (d *documents) history(ctx context.Context) (historyDocument, error) {

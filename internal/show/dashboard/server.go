@@ -28,7 +28,7 @@ type Server struct {
 // New returns a server for the jobs of the source, with new secrets.
 func New(src Source) *Server {
 	return &Server{
-		documents: documents{Source: src, runs: map[job.ID]*follower{}, readTime: readTime},
+		documents: documents{Source: src, readTime: readTime},
 		guard:     newGuard(),
 		crowd:     crowd.New(),
 		streams:   make(chan struct{}, maxStreams),

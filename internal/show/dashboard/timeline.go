@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +70,6 @@ func (w window) steps(began, until job.Time) (window, time.Duration) {
 // row is a lane while it is filled.
 type row struct {
 	view  laneView
-	from  int32 // the first of the node's own lanes in it
 	cells []cell
 }
 
@@ -99,12 +99,30 @@ func timeline(a *report.Spans, w window, until job.Time, order []string, name fu
 	}
 	nodes := sorted(a, order)
 	fold, group := folding(nodes)
-	for i := 0; i < len(nodes); i += group {
-		for _, r := range rowsOf(nodes[i:min(i+group, len(nodes))], fold, v.Steps) {
-			r.fill(nodes[i:min(i+group, len(nodes))], fold, w, step, until)
-			r.view.Cells = r.runs(step, name)
-			v.Lanes = append(v.Lanes, r.view)
+	var rows []*row
+	at := make([]int, len(nodes)) // the first row of each node
+	for i, n := range nodes {
+		if at[i] = len(rows); i%group > 0 {
+			at[i]--
+			r := rows[at[i]]
+			r.view.To, r.view.Slots = string(n.ID), r.view.Slots+len(n.Lanes)
+			continue
 		}
+		for from := 0; from < len(n.Lanes); from += fold {
+			rows = append(rows, &row{view: laneView{Node: string(n.ID), Slots: min(fold, len(n.Lanes)-from)}, cells: make([]cell, v.Steps)})
+		}
+	}
+	for i, n := range nodes {
+		for _, s := range n.Spans {
+			end := cmp.Or(s.End, max(until, s.Starts[0]+1))
+			if end > w.from && s.Starts[0] < w.to {
+				rows[at[i]+int(s.Lane)/fold].add(s, end, w, step)
+			}
+		}
+	}
+	for _, r := range rows {
+		r.view.Cells = r.runs(step, name)
+		v.Lanes = append(v.Lanes, r.view)
 	}
 	return v
 }
@@ -115,14 +133,9 @@ func sorted(a *report.Spans, order []string) []*report.NodeSpans {
 	for i, id := range order {
 		place[id] = i - len(order)
 	}
-	nodes := make([]*report.NodeSpans, 0, len(a.Nodes))
-	for _, n := range a.Nodes {
-		nodes = append(nodes, n)
-	}
-	slices.SortFunc(nodes, func(x, y *report.NodeSpans) int {
+	return slices.SortedFunc(maps.Values(a.Nodes), func(x, y *report.NodeSpans) int {
 		return cmp.Or(cmp.Compare(place[string(x.ID)], place[string(y.ID)]), cmp.Compare(x.ID, y.ID))
 	})
-	return nodes
 }
 
 // folding returns the number of slots of a node that share a lane, so that there are at most maxLanes lanes. If there
@@ -145,44 +158,6 @@ func folding(nodes []*report.NodeSpans) (fold, group int) {
 		}
 	}
 	return fold, 1
-}
-
-// rowsOf returns the empty rows of a node, or the one row of several nodes.
-func rowsOf(nodes []*report.NodeSpans, fold, steps int) []row {
-	first, last := nodes[0], nodes[len(nodes)-1]
-	if len(nodes) > 1 {
-		r := row{view: laneView{Node: string(first.ID), To: string(last.ID)}, cells: make([]cell, steps)}
-		for _, n := range nodes {
-			r.view.Slots += len(n.Lanes)
-		}
-		return []row{r}
-	}
-	var rows []row
-	for from := 0; from < len(first.Lanes); from += fold {
-		rows = append(rows, row{
-			view: laneView{Node: string(first.ID), Slots: min(fold, len(first.Lanes)-from)},
-			from: int32(from), cells: make([]cell, steps),
-		})
-	}
-	return rows
-}
-
-// fill adds the attempts of the row's slots to its cells.
-func (r *row) fill(nodes []*report.NodeSpans, fold int, w window, step time.Duration, until job.Time) {
-	for _, n := range nodes {
-		for _, s := range n.Spans {
-			if s.Lane < r.from || s.Lane >= r.from+int32(fold) {
-				continue
-			}
-			end := s.End
-			if end == 0 {
-				end = max(until, s.Starts[0]+1)
-			}
-			if end > w.from && s.Starts[0] < w.to {
-				r.add(s, end, w, step)
-			}
-		}
-	}
 }
 
 // add adds an attempt that is at least partly within the window.

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/server/report"
+	"berth/internal/show/ui"
 )
 
 // maxSeries is the largest number of nodes with lines of their own.
@@ -47,38 +48,27 @@ func viewUsage(u report.UsageView) usageView {
 	}
 	for i := range u.Nodes {
 		n := nodeTakes{Node: u.Nodes[i].Node, Host: u.Nodes[i].Host, Of: map[string]take{}}
-		line := series{Name: n.Node, Used: map[string]report.ResourceView{}}
-		for _, r := range job.AllResources() {
-			of := *u.Nodes[i].Of(r)
-			n.Of[r.String()] = take{of.Capacity, of.Mean, of.Max, of.Unknown}
-			line.Used[r.String()] = of
+		used := resources(&u.Nodes[i])
+		for r, of := range used {
+			n.Of[r] = take{of.Capacity, of.Mean, of.Max, of.Unknown}
 		}
 		v.Nodes = append(v.Nodes, n)
 		if len(u.Nodes) <= maxSeries {
-			v.Series = append(v.Series, line)
+			v.Series = append(v.Series, series{n.Node, used})
 		}
 	}
 	if len(u.Nodes) > maxSeries {
-		v.Series, v.Heat = []series{total(u)}, heat(u)
+		sum := ui.UsageSum(u, fmt.Sprintf("all %d nodes", len(u.Nodes)))
+		v.Series, v.Heat = []series{{sum.Node, resources(&sum)}}, heat(u)
 	}
 	return v
 }
 
-// total returns the use of all nodes together.
-func total(u report.UsageView) series {
-	sum := series{Name: fmt.Sprintf("all %d nodes", len(u.Nodes)), Used: map[string]report.ResourceView{}}
+// resources returns the use of a node by resource.
+func resources(n *report.NodeUsageView) map[string]report.ResourceView {
+	all := map[string]report.ResourceView{}
 	for _, r := range job.AllResources() {
-		var of report.ResourceView
-		for i := range u.Nodes {
-			n := u.Nodes[i].Of(r)
-			of.Capacity += n.Capacity
-			of.Unknown = of.Unknown || n.Unknown
-			of.Used = append(of.Used, make([]float64, len(n.Used)-len(of.Used))...)
-			for k, v := range n.Used {
-				of.Used[k] += v
-			}
-		}
-		sum.Used[r.String()] = of
+		all[r.String()] = *n.Of(r)
 	}
-	return sum
+	return all
 }

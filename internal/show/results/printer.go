@@ -35,7 +35,6 @@ type Printer struct {
 	tasks statedir.Tasks
 
 	printed []bool // by task, of an open bag as many as were heard of
-	waiting []bool // by task: it is over, and not printed yet
 	next    int    // with InOrder: the first task that is not printed
 
 	collected *collect.Index // nil unless the output of the bag is collected
@@ -59,7 +58,6 @@ func NewPrinter(spec *job.Spec, tasks statedir.Tasks, o Options) *Printer {
 func (p *Printer) grow(n int) {
 	if more := n - len(p.printed); more > 0 {
 		p.printed = append(p.printed, make([]bool, more)...)
-		p.waiting = append(p.waiting, make([]bool, more)...)
 		p.ends = append(p.ends, make([]report.End, more)...)
 	}
 }
@@ -70,8 +68,8 @@ func (p *Printer) Over(e report.End) error {
 	if p.grow(task + 1); p.printed[task] {
 		return nil
 	}
-	p.ended(e)
-	if p.waiting[task] = true; p.InOrder {
+	e.Over = true
+	if p.ended(e); p.InOrder {
 		return p.inOrder()
 	}
 	if !p.there(task) {
@@ -83,7 +81,7 @@ func (p *Printer) Over(e report.End) error {
 
 // inOrder prints the tasks after the last printed one, up to the first that is not over.
 func (p *Printer) inOrder() error {
-	for p.next < len(p.waiting) && p.waiting[p.next] && p.there(p.next) {
+	for p.next < len(p.ends) && p.ends[p.next].Over && p.there(p.next) {
 		if err := p.Print(p.next); err != nil {
 			return err
 		}
@@ -115,8 +113,8 @@ func (p *Printer) Late() error {
 
 // Rest prints the tasks that are over and wait for earlier ones that will not end any more.
 func (p *Printer) Rest() error {
-	for task := range p.waiting {
-		if p.waiting[task] && !p.printed[task] {
+	for task, end := range p.ends {
+		if end.Over && !p.printed[task] {
 			if err := p.Print(task); err != nil {
 				return err
 			}

@@ -15,8 +15,7 @@ import (
 // the value itself.
 func Accuracy(w io.Writer, a history.Accuracy) error {
 	if len(a.Applications) == 0 {
-		_, err := io.WriteString(w, "no run with a prediction has ended yet\n")
-		return err
+		return put(w, "no run with a prediction has ended yet\n")
 	}
 	var b strings.Builder
 	if a.Runs > 0 {
@@ -29,8 +28,7 @@ func Accuracy(w io.Writer, a history.Accuracy) error {
 		scoreRows(t, fit(clean(app.App), 40), app.Score)
 	}
 	b.WriteString(t.String() + bandFigure(a.Band) + "\nMEAN ERROR, MEDIAN: of |actual − predicted|, lower is better; BIAS: mean of actual − predicted, + is later\nthan predicted; WITHIN: runs within the bounds; BY 10 %: runs off by at most that; WORST: the largest difference,\nwhere OF was predicted; cost is that of rented machines; end is of a running task, expected when half of its time\nwas over, in parts of that time, and its RUNS are tasks\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // scoreRows adds a row for each predicted time.
@@ -84,7 +82,7 @@ func signed(write func(float64) string, x float64) string {
 }
 
 // money writes a cost.
-func money(cost float64) string { return strconv.FormatFloat(cost, 'f', 2, 64) }
+func money(cost float64) string { return fmt.Sprintf("%.2f", cost) }
 
 // percent writes a share of 1 as "75 %".
-func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 0, 64) + " %" }
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

@@ -20,12 +20,7 @@ const (
 // left out: first the running tasks, then the rate, then the bar.
 func frame(v report.JobView, width int, c color) []string {
 	width-- // some terminals wrap when the last column is written
-	all := stages(v)
-	lines := make([]string, 0, len(all)+1)
-	cols := layout(all, width)
-	for _, s := range all {
-		lines = append(lines, cols.line(s, width, c))
-	}
+	lines := bars(stages(v), width, c)
 	if event.State(v.State).Final() && len(lines) > 0 {
 		return lines // the closing summary follows
 	}
@@ -36,69 +31,42 @@ func frame(v report.JobView, width int, c color) []string {
 	return append(lines, wrap(queueLine(v), width)...)
 }
 
-// widths is the widths of the columns of the bars; a column of width 0 is left out.
-type widths struct{ name, bar, count, load, rate, expect int }
-
-func layout(all []stage, width int) widths {
-	var w widths
+// bars returns the lines of the stages.
+func bars(all []stage, width int, c color) (lines []string) {
+	const load, rate = 2, 3
+	t, name := newTable("", ">", "", ">", ""), 0
 	for _, s := range all {
-		w.name = max(w.name, columns(s.name))
-		w.count = max(w.count, columns(s.count()))
-		w.load = max(w.load, columns(s.load()))
-		w.rate = max(w.rate, columns(s.rate))
-		w.expect = max(w.expect, columns(s.expect()))
+		t.add(s.name, s.count(), s.load(), s.rate, s.expect())
+		name = max(name, columns(s.name))
 	}
-	for _, drop := range []*int{nil, &w.load, &w.rate} {
-		if drop != nil {
-			*drop = 0
-		}
-		if w.bar = min(width-w.text()-len(" []"), maxBar); w.bar >= minBar {
-			return w
+	room := func() int {
+		_, wide := t.lines()
+		return min(width-wide-len(" []"), maxBar)
+	}
+	for _, column := range []int{load, rate} {
+		if room() < minBar {
+			t.empty(column)
 		}
 	}
-	w.bar = 0
-	return w
-}
-
-// text returns the width of all columns except the bar.
-func (w widths) text() int {
-	n := w.name
-	for _, col := range []int{w.count, w.load, w.rate, w.expect} {
-		if col > 0 {
-			n += len("  ") + col
+	if wide := room(); wide >= minBar {
+		for i, s := range all {
+			t.rows[i][0] = pad(s.name, name) + " [" + bar(s, wide) + "]"
 		}
 	}
-	return n
-}
-
-func (w widths) line(s stage, width int, c color) string {
-	cells := []string{pad(s.name, w.name)}
-	if w.bar > 0 {
-		cells[0] += " [" + bar(s, w.bar) + "]"
-	}
-	add := func(text string, width int, left bool) {
+	rows, _ := t.lines()
+	for i, s := range all {
+		line := fit(rows[i+1], width)
 		switch {
-		case width == 0:
-		case left:
-			cells = append(cells, padLeft(text, width))
-		default:
-			cells = append(cells, pad(text, width))
+		case s.failed > 0:
+			line = c.red(line)
+		case s.over():
+			line = c.green(line)
+		case !s.begun():
+			line = c.dim(line)
 		}
+		lines = append(lines, line)
 	}
-	add(s.count(), w.count, true)
-	add(s.load(), w.load, false)
-	add(s.rate, w.rate, true)
-	add(s.expect(), w.expect, false)
-	line := fit(strings.TrimRight(strings.Join(cells, "  "), " "), width)
-	switch {
-	case s.failed > 0:
-		return c.red(line)
-	case s.over():
-		return c.green(line)
-	case !s.begun():
-		return c.dim(line)
-	}
-	return line
+	return lines
 }
 
 // bar draws the progress of a stage: finished tasks as #, the done part of running tasks as =.

@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
@@ -163,18 +166,15 @@ func (c *chart) lines() []string {
 	if c.cols == 0 {
 		return nil
 	}
-	side, corner, flat, tick := "│", "└", "─", "┬"
-	if c.style.ASCII {
-		side, corner, flat, tick = "|", "+", "-", "+"
-	}
 	var lines []string
+	ch := c.style.characters()
 	for r := c.rows - 1; r >= 0; r-- {
 		upTo := int(math.Ceil(float64(r+1) * float64(c.nodes) / float64(c.rows)))
-		lines = append(lines, padLeft(strconv.Itoa(upTo), c.label)+" "+side+c.row(r))
+		lines = append(lines, padLeft(strconv.Itoa(upTo), c.label)+" "+ch.side+c.row(r))
 	}
-	axis, names := c.axis(flat, tick)
+	axis, names := c.axis(ch.flat, ch.tick)
 	indent := strings.Repeat(" ", c.label+1)
-	lines = append(lines, indent+corner+axis, strings.TrimRight(indent+" "+names, " "))
+	lines = append(lines, indent+ch.corner+axis, strings.TrimRight(indent+" "+names, " "))
 	for _, l := range wrap(c.legend(), c.style.Width-len(indent)-1) {
 		lines = append(lines, indent+" "+l)
 	}
@@ -183,40 +183,18 @@ func (c *chart) lines() []string {
 
 // axis draws the axis of time and, to stand below it, its labels.
 func (c *chart) axis(flat, tick string) (line, labels string) {
-	var axis, names strings.Builder
-	ticks := c.ticks()
-	for i := range c.cols {
-		if _, ok := ticks[i]; ok {
-			axis.WriteString(tick)
-		} else {
-			axis.WriteString(flat)
+	axis, names := slices.Repeat([]string{flat}, c.cols), bytes.Repeat([]byte(" "), c.cols)
+	for i, name := range c.ticks() {
+		if axis[i] = tick; i+len(name) <= c.cols {
+			copy(names[i:], name)
 		}
 	}
-	for i := 0; i < c.cols; {
-		name := ticks[i]
-		if i+len(name) > c.cols {
-			break
-		}
-		if name == "" {
-			name = " "
-		}
-		names.WriteString(name)
-		i += len(name)
-	}
-	return axis.String(), names.String()
-}
-
-// glyphs returns the characters for used and free nodes.
-func (c *chart) glyphs() [2]string {
-	if c.style.ASCII {
-		return [2]string{cellBusy: "#", cellFree: "."}
-	}
-	return [2]string{cellBusy: "█", cellFree: "░"}
+	return strings.Join(axis, ""), string(names)
 }
 
 func (c *chart) legend() string {
-	g := c.glyphs()
-	text := g[cellFree] + " free, " + g[cellBusy] + " taken"
+	ch := c.style.characters()
+	text := ch.free + " free, " + ch.busy + " taken"
 	if len(c.marks) > 0 {
 		text += ", letters: chosen below (small: wall time beyond the expected run)"
 	}
@@ -225,7 +203,7 @@ func (c *chart) legend() string {
 
 // row draws a row, cells of one kind together in its colour.
 func (c *chart) row(r int) string {
-	paint, g := color(c.style.Color), c.glyphs()
+	paint, ch := color(c.style.Color), c.style.characters()
 	var b strings.Builder
 	for i := 0; i < c.cols; {
 		kind, n := c.cells[i][r], 0
@@ -234,9 +212,9 @@ func (c *chart) row(r int) string {
 		}
 		switch kind {
 		case cellBusy:
-			b.WriteString(paint.dim(strings.Repeat(g[cellBusy], n)))
+			b.WriteString(paint.dim(strings.Repeat(ch.busy, n)))
 		case cellFree:
-			b.WriteString(strings.Repeat(g[cellFree], n))
+			b.WriteString(strings.Repeat(ch.free, n))
 		default:
 			b.WriteString(paint.green(strings.Repeat(string(kind), n)))
 		}
@@ -244,17 +222,16 @@ func (c *chart) row(r int) string {
 	return b.String()
 }
 
-// tickSpans are the distances of labels on the axis of time, in seconds.
-var tickSpans = []float64{
-	1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600,
-	86400, 2 * 86400, 7 * 86400, 28 * 86400, 91 * 86400, 364 * 86400,
-}
+// tickSpans are the distances of labels on the axis of time.
+const tickSpans = "1s 2s 5s 10s 15s 30s 1m 2m 5m 10m 15m 30m 1h 2h 3h 6h 12h 24h 48h 168h 672h 2184h 8736h"
 
 // ticks returns the labels of the time axis by column, at least ten columns apart.
 func (c *chart) ticks() map[int]string {
 	const apart = 10
 	names := map[int]string{0: "now"}
-	for _, every := range tickSpans {
+	for _, text := range strings.Fields(tickSpans) {
+		d, _ := time.ParseDuration(text) // one of a fixed list
+		every := d.Seconds()
 		if every < apart*c.span {
 			continue
 		}

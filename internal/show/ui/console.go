@@ -3,7 +3,6 @@ package ui
 import (
 	"io"
 	"os"
-	"time"
 
 	"berth/internal/server/report"
 )
@@ -15,8 +14,6 @@ type Console interface {
 	Begin(v report.JobView)
 	// Update shows the present state of the job.
 	Update(v report.JobView)
-	// Failure reports a failed attempt, unless Update did already.
-	Failure(f report.Failure)
 	// Note shows a line of text.
 	Note(text string)
 	// End shows the job for the last time, and the closing summary.
@@ -42,8 +39,6 @@ type Options struct {
 	Out   io.Writer
 	Mode  Mode
 	Color bool
-	Width int            // columns; 0: ask the terminal
-	Zone  *time.Location // of the times in a plain log; nil: local
 	Seen  report.JobView // the view that the user has seen: failures in it are not reported again
 }
 
@@ -67,25 +62,11 @@ func Detect(f *os.File, json bool, getenv func(string) string) Options {
 
 // New returns a console in the mode of the options.
 func New(o Options) Console {
-	if o.Zone == nil {
-		o.Zone = time.Local
+	if o.Mode == Terminal {
+		return &terminal{area: newArea(o.Out), color: color(o.Color), news: knowing(o.Seen)}
 	}
-	switch o.Mode {
-	case Plain:
-		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Seen)}
-	case Terminal:
-		return &terminal{out: o.Out, front: newForegroundWriter(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Seen)}
-	default:
-		return quiet{}
+	if o.Mode == Quiet {
+		o.Out = io.Discard
 	}
+	return &plain{out: o.Out, color: color(o.Color), news: knowing(o.Seen)}
 }
-
-// quiet shows nothing.
-type quiet struct{}
-
-func (quiet) Begin(report.JobView)   {}
-func (quiet) Update(report.JobView)  {}
-func (quiet) Failure(report.Failure) {}
-func (quiet) Note(string)            {}
-func (quiet) End(report.JobView)     {}
-func (quiet) Close()                 {}

@@ -2,8 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"io"
-	"strings"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -13,16 +11,6 @@ import (
 // Explanation is the JSON form of berth explain.
 type Explanation struct {
 	Lines []string `json:"lines"`
-}
-
-// Explain writes the lines that explain the state of a job.
-func Explain(w io.Writer, lines []string) error {
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(clean(l) + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // Ending returns lines that say how a job ended and what the user can do.

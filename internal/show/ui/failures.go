@@ -38,10 +38,7 @@ func inputCell(input string) string { return job.Shorten(clean(input), maxInput)
 
 // taskWithInput is taskWord followed by the input: "task 4 (b.txt)".
 func taskWithInput(name, input string) string {
-	if input == "" {
-		return taskWord(name)
-	}
-	return taskWord(name) + " (" + inputCell(input) + ")"
+	return taskWord(name) + aside(inputCell(input))
 }
 
 // Bounds of shownErrors.
@@ -55,17 +52,11 @@ const (
 // shownErrors remembers the standard errors that were shown: attempts of one program often fail alike, and a long
 // text is shown once. The zero value is empty.
 type shownErrors struct {
-	of map[string]report.Failure // by errorKey: the failure with which it was shown
+	of map[string]report.Failure // by standard error without its last line: the failure with which it was shown
 }
 
-// errorKey returns a failure's standard error without the task's own input, such as the name of its file, and without
-// the last line, which of a traceback says what was wrong with this task's data.
-func errorKey(f report.Failure) string {
-	key, _ := cutLast(f)
-	return key
-}
-
-// cutLast cuts a failure's standard error before its last line. The task's own input is left out.
+// cutLast cuts a failure's standard error before its last line, which of a traceback says what was wrong with this task's
+// data. The task's own input, such as the name of its file, is left out.
 func cutLast(f report.Failure) (before, last string) {
 	text := strings.TrimRight(f.Stderr, "\n")
 	if len(f.Input) >= 2 { // a single character may mean anything
@@ -136,11 +127,7 @@ func sameLines(f, before report.Failure, text []string) []string {
 // lines describes a failed attempt: the task, the cause, whether it is tried again, and the last lines of its
 // standard error.
 func (s *shownErrors) lines(f report.Failure) []string {
-	first := taskWithInput(f.Name, f.Input) + " failed"
-	if f.Host != "" {
-		first += " on " + clean(f.Host)
-	}
-	first += ": " + cause(f)
+	first := taskWithInput(f.Name, f.Input) + " failed" + lead(" on ", clean(f.Host)) + ": " + cause(f)
 	switch {
 	case !f.Final && f.Left > 0:
 		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)
@@ -159,13 +146,14 @@ func (s *shownErrors) lines(f report.Failure) []string {
 func (s *shownErrors) errorLines(f report.Failure) []string {
 	text := cleanLines(f.Stderr)
 	if len(text) >= longError {
-		if before, ok := s.of[errorKey(f)]; ok {
+		key, _ := cutLast(f)
+		if before, ok := s.of[key]; ok {
 			return sameLines(f, before, text)
 		}
 		if s.of == nil || len(s.of) == maxShown {
 			s.of = map[string]report.Failure{}
 		}
-		s.of[errorKey(f)] = f
+		s.of[key] = f
 	}
 	lines := make([]string, len(text))
 	for i, l := range text {

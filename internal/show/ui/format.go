@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,7 +17,7 @@ import (
 )
 
 // size formats bytes in the notation of flags: "150M", binary units.
-func size(n int64) string { return job.FormatSize(n) }
+var size = job.FormatSize
 
 // bytesRate formats bytes per second: "150M/s"; empty below 1.
 func bytesRate(r float64) string {
@@ -30,15 +29,13 @@ func bytesRate(r float64) string {
 
 // joules formats an energy: "850 J", "12.3 kJ", "1.2 MJ".
 func joules(j float64) string {
-	for _, u := range []struct {
-		name string
-		of   float64
-	}{{"GJ", 1e9}, {"MJ", 1e6}, {"kJ", 1e3}} {
-		if j >= 0.9995*u.of {
-			return strconv.FormatFloat(j/u.of, 'g', 3, 64) + " " + u.name
+	unit, of := "J", 1.0
+	for _, larger := range []string{"kJ", "MJ", "GJ"} {
+		if j >= 999.5*of {
+			unit, of = larger, 1000*of
 		}
 	}
-	return strconv.FormatFloat(j, 'g', 3, 64) + " J"
+	return fmt.Sprintf("%.3g %s", j/of, unit)
 }
 
 // tasksRate formats tasks per second, or per minute for low rates: "12/s", "3.5/min"; empty for none.
@@ -47,11 +44,11 @@ func tasksRate(r float64) string {
 	case r <= 0:
 		return ""
 	case r >= 10:
-		return strconv.FormatFloat(r, 'f', 0, 64) + "/s"
+		return fmt.Sprintf("%.0f/s", r)
 	case r >= 0.5:
-		return strconv.FormatFloat(r, 'f', 1, 64) + "/s"
+		return fmt.Sprintf("%.1f/s", r)
 	default:
-		return strconv.FormatFloat(r*60, 'f', 1, 64) + "/min"
+		return fmt.Sprintf("%.1f/min", r*60)
 	}
 }
 
@@ -60,14 +57,17 @@ func seconds(s float64) string {
 	return job.FormatDuration(time.Duration(s * float64(time.Second)))
 }
 
-// eta formats the expected remaining time, given in seconds: in whole seconds, above an hour in minutes, because no
-// estimate is more precise.
-func eta(s float64) string {
+// eta formats the expected remaining time, given in seconds.
+func eta(s float64) string { return "ETA " + whole(s) }
+
+// whole formats a time to come, given in seconds: in whole seconds, above an hour in minutes, because no estimate is more
+// precise.
+func whole(s float64) string {
 	d := time.Duration(math.Ceil(s) * float64(time.Second))
 	if d >= time.Hour {
 		d = d.Round(time.Minute)
 	}
-	return "ETA " + job.FormatDuration(d)
+	return job.FormatDuration(d)
 }
 
 // span formats a range of durations given in seconds: "10s–14s", or one of them when they look the same.
@@ -93,12 +93,37 @@ func amount[T comparable](v T, word func(T) string, what string) string {
 	return some(v, func(v T) string { return word(v) + " " + what })
 }
 
+// figure formats a number; empty for 0.
+func figure(n int) string { return some(n, job.FormatCount) }
+
 // many formats a number of things, "2,000 done"; empty for 0.
 func many(n int, what string) string { return amount(n, job.FormatCount, what) }
 
-// list joins the texts that are not empty.
-func list(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+// counted formats a number of things and what is said of them, "3 attempts lost"; empty for 0.
+func counted(n int, thing, what string) string {
+	return some(n, func(n int) string { return job.Count(n, thing) + what })
+}
+
+// joined joins the texts that are not empty.
+func joined(by string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), by)
+}
+
+// list joins the texts that are not empty by commas.
+func list(texts ...string) string { return joined(", ", texts...) }
+
+// lead puts a text behind what leads to it, as in ": why"; empty without a text.
+func lead(by, text string) string { return some(text, func(text string) string { return by + text }) }
+
+// aside puts a text into parentheses, behind a space; empty without a text.
+func aside(text string) string {
+	return some(text, func(text string) string { return " (" + text + ")" })
+}
+
+// put writes a text.
+func put(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // of formats a part of a number: "3/2,000".
@@ -107,8 +132,7 @@ func of(n, total int) string { return job.FormatCount(n) + "/" + job.FormatCount
 // Say prints a line for people. Commands print no text for people but by way of it and the other functions of this package, because
 // names of tasks, files and hosts may have control characters.
 func Say(w io.Writer, format string, args ...any) error {
-	_, err := io.WriteString(w, clean(fmt.Sprintf(format, args...))+"\n")
-	return err
+	return put(w, clean(fmt.Sprintf(format, args...))+"\n")
 }
 
 // clean makes text safe for one line of a terminal: control characters are shown as text, and bytes that are not

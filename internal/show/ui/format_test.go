@@ -195,7 +195,7 @@ func comparePlan(t *testing.T, p plan.Plan, want string) {
 
 func TestExplainAndNoJobs(t *testing.T) {
 	var b strings.Builder
-	if err := Explain(&b, []string{"waits for\x07 a1", "then runs"}); err != nil || b.String() != "waits for^G a1\nthen runs\n" {
+	if err := Lines(&b, []string{"waits for\x07 a1", "then runs"}); err != nil || b.String() != "waits for^G a1\nthen runs\n" {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 	b.Reset()

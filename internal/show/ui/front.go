@@ -36,8 +36,7 @@ func Front(w io.Writer, v front.View) error {
 	if v.Epsilon > 0 {
 		fmt.Fprintf(&b, "The front is approximate: for each possible choice it has a point that is at most %.3g %% worse in cost and in makespan (--epsilon).\n", 100*v.Epsilon)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // frontMark returns the letters of a point.

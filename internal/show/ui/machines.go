@@ -29,8 +29,7 @@ type Machine struct {
 // RentedMachines writes a table of rented machines.
 func RentedMachines(w io.Writer, m Machines) error {
 	if len(m.Machines) == 0 {
-		_, err := io.WriteString(w, "no machines are rented\n")
-		return err
+		return put(w, "no machines are rented\n")
 	}
 	t := newTable("ID", "TYPE", "STATE", "REGION", "FOR>", "COST>", "JOB")
 	sum := 0.0
@@ -39,7 +38,7 @@ func RentedMachines(w io.Writer, m Machines) error {
 		if one.Foreign {
 			purpose += " (of another state folder)"
 		}
-		t.add(clean(one.ID), clean(one.Type), one.State, one.Region, seconds(one.Seconds), job.Money(one.Cost), purpose)
+		t.add(one.ID, one.Type, one.State, one.Region, seconds(one.Seconds), job.Money(one.Cost), purpose)
 		sum += one.Cost
 	}
 	_, err := fmt.Fprintf(w, "%s%s, %s so far\n", t, job.Count(len(m.Machines), "machine"), job.Money(sum))
@@ -54,8 +53,7 @@ func StoppedMachines(w io.Writer, m Machines) error {
 		}
 	}
 	if len(m.Machines) == 0 {
-		_, err := io.WriteString(w, "no machines are rented from this state folder\n")
-		return err
+		return put(w, "no machines are rented from this state folder\n")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type news struct {
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, warned: v.WarningsTotal, notes: v.Notes}
+	n := news{nodes: map[string]report.NodeView{}, total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, warned: v.WarningsTotal, notes: v.Notes}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -81,31 +81,28 @@ func (n *news) noteLines(v report.JobView) (lines []string) {
 	return lines
 }
 
-// growth reports that tasks were given more memory or time, each time that twice as many attempts have run out of it.
-func (n *news) growth(v report.JobView) []string {
-	if v.Memory == nil || v.Memory.Last == "" || v.Attempts.Outgrown < max(1, 2*n.grown) {
-		return nil
+// doubled reports whether a number is at least twice what was told of it, and notes that it is told now.
+func doubled(told *int, now int) bool {
+	if now < max(1, 2**told) {
+		return false
 	}
-	n.grown = v.Attempts.Outgrown
-	return []string{clean(v.Memory.Last)}
+	*told = now
+	return true
 }
 
-// leavings reports processes that were ended after the programs of tasks, each time that twice as many tasks have left some.
-func (n *news) leavings(v report.JobView) []string {
-	if v.LeftTotal < max(1, 2*n.left) {
-		return nil
+// taskLines reports that tasks were given more memory or time, that processes were ended after their programs, and what else is to be
+// known of them, each of it when there is twice as much.
+func (n *news) taskLines(v report.JobView) (lines []string) {
+	if v.Memory != nil && v.Memory.Last != "" && doubled(&n.grown, v.Attempts.Outgrown) {
+		lines = append(lines, clean(v.Memory.Last))
 	}
-	n.left = v.LeftTotal
-	return []string{leftText(v)}
-}
-
-// warnings reports what is to be known of tasks, each time that there is twice as much of it.
-func (n *news) warnings(v report.JobView) []string {
-	if v.WarningsTotal < max(1, 2*n.warned) {
-		return nil
+	if doubled(&n.left, v.LeftTotal) {
+		lines = append(lines, leftText(v))
 	}
-	n.warned = v.WarningsTotal
-	return []string{warningsText(v)}
+	if doubled(&n.warned, v.WarningsTotal) {
+		lines = append(lines, warningsText(v))
+	}
+	return lines
 }
 
 // nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
@@ -126,29 +123,18 @@ func (n *news) nodeLines(v report.JobView) []string {
 		case now.State == report.NodeUp:
 			lines = append(lines, "node "+name+" is back")
 		case was.State == report.NodeUp && was.Running > 0:
-			line := "node " + name + " is " + now.State
-			if now.Reason != "" {
-				line += ": " + clean(now.Reason)
-			}
-			lines = append(lines, line+fmt.Sprintf("; it ran %s", job.Count(was.Running, "task")))
+			lines = append(lines, fmt.Sprintf("node %s is %s%s; it ran %s", name, now.State, lead(": ", clean(now.Reason)), job.Count(was.Running, "task")))
 		}
-	}
-	n.keepNodes(v)
-	return lines
-}
-
-func (n *news) keepNodes(v report.JobView) {
-	if n.nodes == nil {
-		n.nodes = map[string]report.NodeView{}
 	}
 	for _, now := range v.Nodes {
 		n.nodes[now.Node] = now
 	}
+	return lines
 }
 
 // lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v), n.warnings(v), n.noteLines(v))
+	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.taskLines(v), n.noteLines(v))
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))

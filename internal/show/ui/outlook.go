@@ -86,10 +86,7 @@ func letters(slots []plan.Candidate) map[int]byte {
 	names := map[int]byte{}
 	for i, c := range slots {
 		if c.Chosen {
-			names[i] = 'Z'
-			if n := len(names) - 1; n < 26 {
-				names[i] = 'A' + byte(n)
-			}
+			names[i] = byte(min('A'+len(names), 'Z'))
 		}
 	}
 	return names
@@ -119,19 +116,9 @@ func listed(slots []plan.Candidate) []int {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(rank(slots[a]), rank(slots[b]))
 	})
-	order = order[:max(maxSlots, chosen(slots))]
+	order = order[:max(maxSlots, len(letters(slots)))]
 	slices.Sort(order)
 	return order
-}
-
-func chosen(slots []plan.Candidate) int {
-	n := 0
-	for _, c := range slots {
-		if c.Chosen {
-			n++
-		}
-	}
-	return n
 }
 
 // Layout of the table's last column: it is on the right if that leaves leastWhy columns, else below each row.
@@ -183,7 +170,7 @@ func slotLines(at job.Time, o plan.Outlook, style Style) []string {
 // setText says, where several slots are chosen, that a row describes its slot alone, and when the job ends with all of
 // them.
 func setText(o plan.Outlook, width int) []string {
-	n := chosen(o.Slots)
+	n := len(letters(o.Slots))
 	if n < 2 || o.Turnaround <= 0 {
 		return nil
 	}
@@ -197,19 +184,16 @@ func setText(o plan.Outlook, width int) []string {
 // withWhy adds the reason of a slot to its row: in a column at beside, or below the row where beside is 0. No line is
 // wider than width.
 func withWhy(row, why string, beside, width int) []string {
-	lines := []string{row}
+	lines, at := []string{row}, beside+2
 	if beside == 0 {
-		for _, part := range wrap(why, width-whyIndent) {
-			lines = append(lines, strings.Repeat(" ", whyIndent)+part)
+		at = whyIndent
+	}
+	for k, part := range wrap(why, width-at) {
+		if k == 0 && beside > 0 {
+			lines[0] = pad(row, beside) + "  " + part
+			continue
 		}
-	} else {
-		for k, part := range wrap(why, width-beside-2) {
-			if k == 0 {
-				lines[0] = pad(row, beside) + "  " + part
-				continue
-			}
-			lines = append(lines, strings.Repeat(" ", beside+2)+part)
-		}
+		lines = append(lines, strings.Repeat(" ", at)+part)
 	}
 	for k := range lines {
 		lines[k] = fit(lines[k], width)
@@ -234,10 +218,7 @@ func slotCells(name string, at job.Time, c plan.Candidate, style Style) []string
 		limit = rough(c.Time.Seconds())
 	}
 	if c.Take > 0 {
-		take = fmt.Sprintf("%d×%d", c.Take, c.PerNode.CPUs)
-		if style.ASCII {
-			take = fmt.Sprintf("%dx%d", c.Take, c.PerNode.CPUs)
-		}
+		take = fmt.Sprintf("%d%s%d", c.Take, style.characters().times, c.PerNode.CPUs)
 	} else {
 		limit = ""
 	}

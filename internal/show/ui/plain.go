@@ -22,7 +22,6 @@ const (
 // plain writes lines with times. It ignores write errors: a log that cannot be written must not stop a job.
 type plain struct {
 	out   io.Writer
-	zone  *time.Location
 	color color
 	news  news
 
@@ -38,7 +37,7 @@ type plain struct {
 func (p *plain) write(lines ...string) {
 	stamp := ""
 	if !p.at.IsZero() {
-		stamp = p.at.In(p.zone).Format("15:04:05 ")
+		stamp = p.at.Local().Format("15:04:05 ")
 	}
 	var b strings.Builder
 	for _, l := range lines {
@@ -96,13 +95,6 @@ func progressText(v report.JobView) string {
 		return wholeLine(v)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func (p *plain) Failure(f report.Failure) {
-	if p.news.fresh(f) {
-		p.at = f.At
-		p.write(p.news.failureLines(f, p.color)...)
-	}
 }
 
 func (p *plain) Note(text string) { p.write(clean(text)) }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -25,12 +26,12 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 	}
 	item(&b, "tasks", planTasks(p))
 	item(&b, "at once", planSlots(p))
-	if p.Alloc.Time > 0 && !p.Alloc.Elastic {
-		item(&b, "time limit", job.FormatDuration(p.Alloc.Time))
+	if !p.Alloc.Elastic {
+		item(&b, "time limit", some(p.Alloc.Time, job.FormatDuration))
 	}
 	planTimes(&b, p)
 	for _, n := range p.Notes {
-		item(&b, "note", clean(n))
+		item(&b, "note", n)
 	}
 	if p.Predicted != nil {
 		planStages(&b, p.Predicted.Stages)
@@ -38,8 +39,7 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 	if p.Outlook != nil {
 		b.WriteString("\n" + join(outlook(p.At, asked(p), style)))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // planNodes describes the request.
@@ -78,19 +78,12 @@ func planServes(p plan.Plan, request int) string {
 
 // planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
-	text := job.Count(a.Nodes, "node") + " of " + a.PerNode.Words()
-	if a.Batch.Partition != "" {
-		text += " in partition " + clean(a.Batch.Partition)
-	}
-	return text
+	return job.Count(a.Nodes, "node") + " of " + a.PerNode.Words() + lead(" in partition ", clean(a.Batch.Partition))
 }
 
 // planTerm describes the wall time of an allocation and its expected start.
 func planTerm(at job.Time, a job.AllocRequest) string {
-	text := ", without a time limit"
-	if a.Time > 0 {
-		text = ", for " + job.FormatDuration(a.Time)
-	}
+	text := cmp.Or(lead(", for ", some(a.Time, job.FormatDuration)), ", without a time limit")
 	switch {
 	case a.Start == 0:
 		return text
@@ -108,7 +101,7 @@ func planTimes(b *sheet, p plan.Plan) {
 		item(b, "start", planStart(p))
 	}
 	if p.Predicted == nil {
-		item(b, "run", "no prediction: "+clean(p.Source))
+		item(b, "run", "no prediction: "+p.Source)
 	} else {
 		item(b, "run", fmt.Sprintf("predicted %s from the first task to the end, %s for half of such runs",
 			span(p.Predicted.Low, p.Predicted.Up), seconds(p.Predicted.Median)))
@@ -121,7 +114,7 @@ func planTimes(b *sheet, p plan.Plan) {
 		item(b, "turnaround", text)
 	}
 	if p.Predicted != nil {
-		item(b, "from", clean(p.Source))
+		item(b, "from", p.Source)
 	}
 	if p.Scout > 0 {
 		item(b, "scout", "after "+job.Count(p.Scout, "task")+" the rest is planned by the measured times")

@@ -33,9 +33,9 @@ func slack(v report.JobView) string {
 	case v.SlackS == nil:
 		return ""
 	case *v.SlackS < 0:
-		return "-" + eta(-*v.SlackS)[len("ETA "):]
+		return "-" + whole(-*v.SlackS)
 	}
-	return eta(*v.SlackS)[len("ETA "):]
+	return whole(*v.SlackS)
 }
 
 // deadlineText says how long before or after its deadline a job ends.
@@ -60,11 +60,7 @@ func deadlineText(v report.JobView) string {
 
 // startSource says from what a start was predicted.
 func startSource(s *plan.Start) string {
-	text := "the run times of " + job.Count(s.Jobs, "job") + " in this queue"
-	if s.Starts > 0 {
-		text += ", and your last " + job.Count(s.Starts, "start")
-	}
-	return text
+	return "the run times of " + job.Count(s.Jobs, "job") + " in this queue" + lead(", and your last ", counted(s.Starts, "start", ""))
 }
 
 // predictedStart returns the predicted seconds until the first task.
@@ -76,11 +72,7 @@ func runText(v report.JobView) string {
 	if p == nil {
 		return resumed(v) + beside(v.ActualS, "no prediction")
 	}
-	text := resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds)) + judged(v)
-	if p.Source != "" {
-		text += "; from " + clean(p.Source)
-	}
-	return text
+	return resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds)) + judged(v) + lead("; from ", clean(p.Source))
 }
 
 // turnaroundText describes actual and predicted turnaround of a job on a batch system. It is empty without a queue.

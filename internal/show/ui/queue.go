@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,11 +20,7 @@ func queueLine(v report.JobView) string {
 		return ""
 	}
 	has := hasText(v)
-	waits := waitsText(v, has != "")
-	if has != "" && waits != "" {
-		return has + "; " + waits
-	}
-	return has + waits
+	return joined("; ", has, waitsText(v, has != ""))
 }
 
 // hasText describes how many nodes of the running allocations are up.
@@ -48,17 +45,12 @@ func hasText(v report.JobView) string {
 	if up != nodes {
 		text = fmt.Sprintf("%d of %s up", up, job.Count(nodes, "node"))
 	}
+	until := " until "
 	if allocs > 1 {
 		text += fmt.Sprintf(" in %d allocations", allocs)
+		until = ", the first until "
 	}
-	switch {
-	case ends.IsZero():
-		return text
-	case allocs > 1:
-		return text + ", the first until " + clock(ends, v.At)
-	default:
-		return text + " until " + clock(ends, v.At)
-	}
+	return text + lead(until, clock(ends, v.At))
 }
 
 // waitsText describes what a job waits for in the queue, since when and until when.
@@ -71,18 +63,7 @@ func waitsText(v report.JobView, more bool) string {
 	if more {
 		text += " more"
 	}
-	text += " since " + clock(w.Since, v.At)
-	var known []string
-	if w.Note != "" {
-		known = append(known, clean(w.Note))
-	}
-	if !w.Start.IsZero() {
-		known = append(known, "expected "+clock(w.Start, v.At))
-	}
-	if len(known) > 0 {
-		text += " (" + strings.Join(known, "; ") + ")"
-	}
-	return text
+	return text + " since " + clock(w.Since, v.At) + aside(joined("; ", clean(w.Note), lead("expected ", clock(w.Start, v.At))))
 }
 
 // clock formats an instant near now in local time: the time alone on the same day, else with the weekday or, beyond a
@@ -112,11 +93,7 @@ func waitsCell(v report.JobView) string {
 	if v.Waits == nil {
 		return ""
 	}
-	text := job.Count(v.Waits.Nodes, "node")
-	if !v.Waits.Start.IsZero() {
-		text += ", expected " + clock(v.Waits.Start, v.At)
-	}
-	return text
+	return job.Count(v.Waits.Nodes, "node") + lead(", expected ", clock(v.Waits.Start, v.At))
 }
 
 // allocsTable lists the job's allocations.
@@ -130,11 +107,8 @@ func allocsTable(b *sheet, v report.JobView) {
 		case a.State == report.AllocWaiting && !a.Start.IsZero():
 			began = "expected " + clock(a.Start, v.At)
 		}
-		limit := "no limit"
-		if a.TimeS > 0 {
-			limit = seconds(a.TimeS)
-		}
-		t.add(a.Alloc, clean(a.Partition), a.State, some(a.Nodes, job.FormatCount), some(a.Up, job.FormatCount), limit, clock(a.Requested, v.At), began, ends, clean(note))
+		limit := cmp.Or(some(a.TimeS, seconds), "no limit")
+		t.add(a.Alloc, a.Partition, a.State, figure(a.Nodes), figure(a.Up), limit, clock(a.Requested, v.At), began, ends, note)
 	}
 	section(b, t, "PARTITION", "REQUESTED", "UP>", "NOTE", "ENDS")
 }
@@ -175,17 +149,10 @@ func allocNews(a report.AllocView, now time.Time) string {
 	name := "allocation " + a.Alloc
 	switch a.State {
 	case report.AllocRunning:
-		line := fmt.Sprintf("%s of %s has begun after %s", name, job.Count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()))
-		if !a.Ends.IsZero() {
-			line += ", until " + clock(a.Ends, now)
-		}
-		return line
+		return fmt.Sprintf("%s of %s has begun after %s%s", name, job.Count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()),
+			lead(", until ", clock(a.Ends, now)))
 	case report.AllocOver:
-		line := name + " is over"
-		if a.Reason != "" {
-			line += ": " + clean(a.Reason)
-		}
-		return line
+		return name + " is over" + lead(": ", clean(a.Reason))
 	default:
 		return fmt.Sprintf("%s: %s requested, %s each", name, job.Count(a.Nodes, "node"), a.PerNode.Cores())
 	}

@@ -24,24 +24,19 @@ func Report(w io.Writer, v report.JobView) error {
 	} {
 		part(&b, v)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // item writes a line "name value" of the report's head, and nothing without a value.
 func item(b *sheet, name, value string) {
 	if value != "" {
-		fmt.Fprintf(b, "%-11s%s\n", name, value)
+		fmt.Fprintf(b, "%-11s%s\n", name, clean(value))
 	}
 }
 
 func reportHead(b *sheet, v report.JobView) {
-	state := v.State
-	if v.Reason != "" {
-		state += ": " + clean(v.Reason)
-	}
-	fmt.Fprintf(b, "%s %s\n", title(v), state)
-	item(b, "decided", clean(v.Decision))
+	fmt.Fprintf(b, "%s %s%s\n", title(v), v.State, lead(": ", clean(v.Reason)))
+	item(b, "decided", v.Decision)
 	item(b, "start", startText(v))
 	item(b, "run", runText(v))
 	item(b, "turnaround", turnaroundText(v))
@@ -53,9 +48,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "memory", memoryText(v.Memory))
 	item(b, "cores", coresText(v.CoreHours))
 	item(b, "duplicates", duplicatesText(v.Stragglers))
-	if s := v.Stragglers; s.EndedTotal > 0 {
-		item(b, "stragglers", lastOf(job.Count(s.EndedTotal, "attempt")+" ended", s.Ended, s.EndedTotal))
-	}
+	item(b, "stragglers", lastOf(v.Stragglers.EndedTotal, "attempt", " ended", v.Stragglers.Ended))
 	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "left", leftText(v))
 	item(b, "warnings", warningsText(v))
@@ -63,13 +56,13 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
 	item(b, "rented", rentedText(v.Rented))
-	item(b, "output", clean(v.Output))
-	item(b, "logs", clean(v.Logs))
+	item(b, "output", v.Output)
+	item(b, "logs", v.Logs)
 	for _, n := range v.Notes {
-		item(b, "note", clean(n))
+		item(b, "note", n)
 	}
 	for _, p := range v.Plans {
-		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision)+replanText(p))
+		item(b, "planned", clock(p.At, v.At)+" "+p.Decision+replanText(p))
 	}
 }
 
@@ -90,28 +83,20 @@ func took(v report.JobView) string {
 
 // leftText names the processes that were ended after the programs of tasks had ended.
 func leftText(v report.JobView) string {
-	if v.LeftTotal == 0 {
-		return ""
-	}
-	return lastOf(fmt.Sprintf("%s left processes that were ended", job.Count(v.LeftTotal, "task")), v.Left, v.LeftTotal)
+	return lastOf(v.LeftTotal, "task", " left processes that were ended", v.Left)
 }
 
 // warningsText says what is to be known of tasks.
-func warningsText(v report.JobView) string {
-	if v.WarningsTotal == 0 {
-		return ""
-	}
-	return lastOf(job.Count(v.WarningsTotal, "warning"), v.Warnings, v.WarningsTotal)
-}
+func warningsText(v report.JobView) string { return lastOf(v.WarningsTotal, "warning", "", v.Warnings) }
 
-// lastOf lists the last elements of a list of which only the end is known.
-func lastOf(head string, list []string, total int) string {
+// lastOf counts things and lists the last of them, of which only the end of the list is known; empty for 0.
+func lastOf(total int, thing, what string, list []string) string {
 	const most = 3
 	last := list[max(0, len(list)-most):]
 	if len(last) < total {
-		head += ", the last ones"
+		what += ", the last ones"
 	}
-	return clean(head + ": " + strings.Join(last, "; "))
+	return clean(counted(total, thing, what+": "+strings.Join(last, "; ")))
 }
 
 func tasksText(v report.JobView) string {
@@ -124,18 +109,16 @@ func rentedText(r *report.Rented) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{"cost " + job.Money(r.Came.Cost), "done after " + seconds(r.Came.Makespan)}
-	if r.Came.ServerUse > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f %% of the data server used", 100*r.Came.ServerUse))
-	}
+	cost, done := "cost "+job.Money(r.Came.Cost), "done after "+seconds(r.Came.Makespan)
+	use := amount(r.Came.ServerUse, percent, "of the data server used")
 	if p := r.Predicted; p != nil {
-		parts[0] += " (predicted " + job.Money(p.Cost) + ")"
-		parts[1] += " (predicted " + seconds(p.Makespan) + ")"
-		if p.ServerUse > 0 && len(parts) > 2 {
-			parts[2] += fmt.Sprintf(" (predicted %.0f %%)", 100*p.ServerUse)
+		cost += " (predicted " + job.Money(p.Cost) + ")"
+		done += " (predicted " + seconds(p.Makespan) + ")"
+		if use != "" {
+			use += aside(lead("predicted ", some(p.ServerUse, percent)))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return list(cost, done, use)
 }
 
 // energyText describes the energy of a job and how it was determined; empty where it is unknown.
@@ -155,20 +138,14 @@ func weightText(w float64) string {
 	if w == 1 {
 		return ""
 	}
-	return some(w, func(w float64) string { return strconv.FormatFloat(w, 'g', -1, 64) })
+	return some(w, func(w float64) string { return fmt.Sprint(w) })
 }
 
 func attemptsText(v report.JobView) string {
 	a := v.Attempts
-	text := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
+	ended := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
 		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"), many(a.Requeued, "to go on later"), many(a.Outgrown, "started again with more memory or time"))
-	if v.OutputsLost > 0 {
-		text += "; " + job.Count(v.OutputsLost, "map output") + " lost"
-	}
-	if v.WastedS > 0 {
-		text += "; " + seconds(v.WastedS) + " wasted"
-	}
-	return text
+	return joined("; ", ended, counted(v.OutputsLost, "map output", " lost"), amount(v.WastedS, seconds, "wasted"))
 }
 
 // coresText says what became of the cores that a job held; empty where that is not known.
@@ -192,7 +169,7 @@ func coreHours(s float64) string {
 	if s < 36 {
 		return "<0.01"
 	}
-	return strconv.FormatFloat(s/3600, 'f', 2, 64)
+	return fmt.Sprintf("%.2f", s/3600)
 }
 
 // Account writes sums of core-hours. Its JSON form is the value itself.
@@ -217,8 +194,7 @@ func Account(w io.Writer, a report.Account) error {
 	for _, text := range slices.Sorted(maps.Keys(why)) {
 		b += fmt.Sprintf("\n%s not counted: %s", job.Count(why[text], "job"), clean(text))
 	}
-	_, err := io.WriteString(w, strings.TrimSuffix(b, "\n")+"\n")
-	return err
+	return put(w, strings.TrimSuffix(b, "\n")+"\n")
 }
 
 // memoryText describes how much of the memory of tasks was wasted; empty where they have no --mem.
@@ -226,14 +202,8 @@ func memoryText(m *report.MemoryUse) string {
 	if m == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%.3g GB·h given to tasks, %.3g GB·h of them wasted", m.GivenGBh, m.WastedGBh)
-	if m.RanOut > 0 {
-		text += fmt.Sprintf("; %s ran out of memory", job.Count(m.RanOut, "attempt"))
-	}
-	if m.Last != "" {
-		text += "; last: " + clean(m.Last)
-	}
-	return text
+	return joined("; ", fmt.Sprintf("%.3g GB·h given to tasks, %.3g GB·h of them wasted", m.GivenGBh, m.WastedGBh),
+		counted(m.RanOut, "attempt", " ran out of memory"), lead("last: ", clean(m.Last)))
 }
 
 // duplicatesText describes how many duplicates of slow tasks ran, and their cost.
@@ -249,14 +219,13 @@ func duplicatesText(s report.Stragglers) string {
 func sourcesText(by map[string]int) string {
 	var parts []string
 	for _, source := range append([]job.ProgressSource{job.ProgressHits}, job.Sources()...) {
-		if n := by[source.String()]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s by %s", job.Count(n, "task"), sourceWords[source]))
-		}
+		parts = append(parts, counted(by[source.String()], "task", " by "+sourceWords[source]))
 	}
-	if n := by[job.ProgressNone.String()]; n > 0 && len(parts) > 0 {
-		parts = append(parts, fmt.Sprintf("%s too short to be measured", job.FormatCount(n)))
+	text := list(parts...)
+	if text != "" {
+		text = list(text, many(by[job.ProgressNone.String()], "too short to be measured"))
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 // sourceWords are the sources of progress in words.
@@ -298,7 +267,7 @@ func cores(n float64) string {
 	if n < 0.01 {
 		return ""
 	}
-	return strconv.FormatFloat(n, 'f', 2, 64)
+	return fmt.Sprintf("%.2f", n)
 }
 
 // measured formats an amount that may be unknown.
@@ -331,7 +300,7 @@ func reportCounters(b *sheet, v report.JobView) {
 	t := newTable("GROUP", "COUNTER", "SUM>")
 	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
 		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
-			t.add(clean(group), clean(name), job.FormatCount(int(v.Counters[group][name])))
+			t.add(group, name, job.FormatCount(int(v.Counters[group][name])))
 		}
 	}
 	section(b, t)
@@ -359,7 +328,7 @@ func reportFailures(b *sheet, v report.JobView) {
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "GPUS>", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
-		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome, some(r.GPUs, job.FormatCount)}
+		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome, figure(r.GPUs)}
 		input := inputCell(r.Input)
 		if len(r.Phases) == 0 {
 			t.add(append(head, "", r.Started.Local().Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
@@ -375,8 +344,7 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 		}
 	}
 	t.narrow(widthOf(w), "IN>", "OUT>", "HOST", "CPU>", "ATTEMPT>", t.head[7], "NODE", "PEAK MEM>")
-	_, err := io.WriteString(w, t.String())
-	return err
+	return put(w, t.String())
 }
 
 // startHead returns the head of the column of starts with the offset from UTC, because the times are local.

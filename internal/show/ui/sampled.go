@@ -42,9 +42,9 @@ func SampledText(w io.Writer, s Sampled) error {
 		if k.Rate > 0 {
 			link = job.FormatSize(int64(k.Rate)) + "/s"
 		}
-		t.add(clean(k.Name), clean(k.Host), strconv.Itoa(k.Tried), strconv.Itoa(k.Carried), fine(k.Mean), fine(k.Low)+"–"+fine(k.Up), fmt.Sprintf("%.2f", k.Spread), link)
+		t.add(k.Name, k.Host, strconv.Itoa(k.Tried), strconv.Itoa(k.Carried), fine(k.Mean), fine(k.Low)+"–"+fine(k.Up), fmt.Sprintf("%.2f", k.Spread), link)
 	}
-	if _, err := io.WriteString(w, t.String()); err != nil {
+	if err := put(w, t.String()); err != nil {
 		return err
 	}
 	switch {

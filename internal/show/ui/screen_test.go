@@ -37,9 +37,9 @@ func (s *screen) upward() bool {
 		return false
 	}
 	at := max(len(s.lines)-up, 0)
-	kept := ""
+	kept, column := "", begin-bytes.LastIndexByte(s.rest[:begin], '\r')-1
 	if at < len(s.lines) {
-		kept = s.lines[at][:min(begin, len(s.lines[at]))]
+		kept = s.lines[at][:min(column, len(s.lines[at]))]
 	}
 	s.lines, s.rest = s.lines[:at], append([]byte(kept), s.rest[end+len("A\x1b[J"):]...)
 	return true

@@ -16,8 +16,7 @@ const mostSlowHosts = 20
 // Slowness writes how often nodes were slow. Its JSON form is the value itself.
 func Slowness(w io.Writer, v predict.Slowness) error {
 	if v.Attempts == 0 {
-		_, err := io.WriteString(w, "no run has ended yet with ten or more tasks of a second or longer\n")
-		return err
+		return put(w, "no run has ended yet with ten or more tasks of a second or longer\n")
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s were slow: %s. They took more than 1.5 times the median of their job and lay beyond its spread,\nor were ended as too slow.\n",
@@ -34,10 +33,9 @@ func Slowness(w io.Writer, v predict.Slowness) error {
 		hours.add(fmt.Sprint(x.Hour), job.FormatCount(x.Attempts), job.FormatCount(x.Slow), perMille(x.Share()), strings.Repeat("#", int(math.Round(30*x.Share()/max(most, 1e-9)))))
 	}
 	for _, x := range v.Hosts[:min(mostSlowHosts, len(v.Hosts))] {
-		hosts.add(clean(x.Host), job.FormatCount(x.Attempts), job.FormatCount(x.Slow), perMille(x.Share()))
+		hosts.add(x.Host, job.FormatCount(x.Attempts), job.FormatCount(x.Slow), perMille(x.Share()))
 	}
-	_, err := io.WriteString(w, b.String()+"\n"+hours.String()+"\n"+hosts.String())
-	return err
+	return put(w, b.String()+"\n"+hours.String()+"\n"+hosts.String())
 }
 
 // perMille writes a small share of 1 as "0.5 %".

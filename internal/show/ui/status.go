@@ -11,14 +11,13 @@ import (
 	"berth/internal/server/report"
 )
 
-// States writes the states of tasks, each on a line of its own, for programs that ask for single tasks.
-func States(w io.Writer, words []string) error {
-	for _, word := range words {
-		if _, err := fmt.Fprintln(w, word); err != nil {
-			return err
-		}
+// Lines writes lines of text.
+func Lines(w io.Writer, lines []string) error {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(clean(l) + "\n")
 	}
-	return nil
+	return put(w, b.String())
 }
 
 // Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
@@ -28,14 +27,14 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 	for _, v := range report.NewestLast(views) {
 		rest := ""
 		if v.EtaS != nil {
-			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
+			rest = whole(*v.EtaS)
 		}
 		state := v.State
 		if v.Open {
 			state += ", open"
 		}
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), state, of(v.TasksDone, v.TasksTotal),
-			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, slack(v), waitsCell(v))
+			figure(v.TasksFailed), figure(v.TasksRunning), seconds(v.ElapsedS), rest, slack(v), waitsCell(v))
 	}
 	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>")
 	t.shorten(widthOf(w), "NAME", leastName)
@@ -46,11 +45,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 	case len(views) == 0:
 		text = ""
 	}
-	if more > 0 {
-		text += job.Count(more, "more job") + " ended earlier: show them with berth status --all, or --limit N\n"
-	}
-	_, err := io.WriteString(w, text)
-	return err
+	return put(w, text+counted(more, "more job", " ended earlier: show them with berth status --all, or --limit N\n"))
 }
 
 // leastName is the number of columns to which the names of jobs are shortened at most; in less they are left out.
@@ -59,8 +54,7 @@ const leastName = 6
 // Progress writes the progress of one job: its stages, its nodes, and the attempts that have run longest. width is
 // the terminal's, 0 where there is none. Its JSON form is the view itself.
 func Progress(w io.Writer, v report.JobView, width int) error {
-	width = cmp.Or(width, widthOf(w), plainWidth)
-	lines := append([]string{headline(v)}, frame(v, width, false)...)
+	lines := append([]string{headline(v)}, frame(v, cmp.Or(width, widthOf(w), plainWidth), false)...)
 	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
 		lines = append(lines, failureCount(v))
 	}
@@ -69,8 +63,7 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	allocsTable(&b, v)
 	nodesTable(&b, v)
 	runningTable(&b, v)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // runningTable lists the running attempts with their progress.
@@ -88,7 +81,7 @@ func runningTable(b *sheet, v report.JobView) {
 		if r.Duplicate {
 			attempt += " (duplicate)"
 		}
-		t.add(clean(r.Name), attempt, r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part, r.Source, rest,
+		t.add(r.Name, attempt, r.Node, r.Host, r.Phase, seconds(r.Seconds), part, r.Source, rest,
 			some(r.BytesIn, size), fit(clean(r.Status), 40))
 	}
 	section(b, t, "READ>", "BY", "HOST", "ATTEMPT>", "STATUS", "PHASE")
@@ -101,9 +94,8 @@ func failureCount(v report.JobView) string {
 
 func nodesTable(b *sheet, v report.JobView) {
 	t := newTable("NODE", "HOST", "CPUS>", "GPUS", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
-	number := func(n int) string { return some(n, job.FormatCount) }
 	for _, n := range v.Nodes {
-		t.add(n.Node, clean(n.Host), number(n.CPUs), strings.TrimSpace(number(n.GPUs)+" "+clean(n.GPUType)), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
+		t.add(n.Node, n.Host, figure(n.CPUs), strings.TrimSpace(figure(n.GPUs)+" "+n.GPUType), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, figure(n.Running), figure(n.Done), figure(n.Failed))
 	}
 	section(b, t, "DISK>", "NETWORK>", "CPUS>", "HOST")
 }

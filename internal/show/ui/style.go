@@ -16,6 +16,19 @@ type Style struct {
 	ASCII bool // no other characters in charts
 }
 
+// characters are those of charts.
+type characters struct {
+	side, corner, flat, tick, busy, free, times string
+	levels                                      string // of a curve from 0 to all of a node's capacity
+}
+
+func (s Style) characters() characters {
+	if s.ASCII {
+		return characters{"|", "+", "-", "+", "#", ".", "x", " .:-=+*#@"}
+	}
+	return characters{"│", "└", "─", "┬", "█", "░", "×", " ▁▂▃▄▅▆▇█"}
+}
+
 // plainWidth is the width of text that goes to no terminal.
 const plainWidth = 80
 

@@ -36,6 +36,5 @@ func (d *svg) text(x, y int, anchor, text string) {
 // write ends the drawing.
 func (d *svg) write(w io.Writer) error {
 	d.printf("</svg>")
-	_, err := io.WriteString(w, d.b.String())
-	return err
+	return put(w, d.b.String())
 }

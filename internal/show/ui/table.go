@@ -15,7 +15,13 @@ type table struct {
 
 func newTable(head ...string) *table { return &table{head: head, gap: "  "} }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// add adds a row, whose cells are cleaned.
+func (t *table) add(cells ...string) {
+	for i, c := range cells {
+		cells[i] = clean(c)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // narrow removes columns, the first of those that are named first, until the table fits the width of a terminal; 0: there
 // is none.
@@ -25,10 +31,15 @@ func (t *table) narrow(width int, drop ...string) {
 			return
 		}
 		if i := slices.Index(t.head, head); i >= 0 {
-			for _, row := range t.rows {
-				row[i] = ""
-			}
+			t.empty(i)
 		}
+	}
+}
+
+// empty removes a column.
+func (t *table) empty(column int) {
+	for _, row := range t.rows {
+		row[column] = ""
 	}
 }
 

@@ -2,13 +2,12 @@ package ui
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,11 +15,18 @@ import (
 	"berth/test/support/reporttest"
 )
 
+// bars60 returns a console that draws bars on 60 columns.
+func bars60(out io.Writer) *terminal {
+	c := New(Options{Out: out, Mode: Terminal}).(*terminal)
+	c.width = 60
+	return c
+}
+
 // TestTerminal: whatever was drawn when, what is left on the screen in the end is
 // the headline, what happened, the bars as they ended, and the summary.
 func TestTerminal(t *testing.T) {
 	var s screen
-	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	c := bars60(&s)
 	play := reporttest.New(report.Info{ID: "bag-3", Logs: "bag-3", Planned: report.Planned{Decision: "all of it", Notes: []string{"a\x1b[2Jb"}}})
 	step := func(text string, show func(report.JobView)) {
 		t.Helper()
@@ -42,7 +48,6 @@ func TestTerminal(t *testing.T) {
 	c.Note("a word")
 	v := play.Job.View(play.Now)
 	c.Update(v)
-	c.Failure(v.Failures[0]) // already shown
 	step(`4s done 2#1
 		5s end failed`, c.End)
 	c.Close()
@@ -65,7 +70,7 @@ logs: bag-3
 // one that never began draws nothing.
 func TestTerminalClosed(t *testing.T) {
 	var s screen
-	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	c := bars60(&s)
 	c.Close()
 	c.Note("before")
 	play := reporttest.New(report.Info{ID: "bag-3"})
@@ -84,10 +89,9 @@ func TestTerminalClosed(t *testing.T) {
 // there is erased; failures are told. Back in the foreground the bars go on below that.
 func TestBackground(t *testing.T) {
 	var s screen
-	var inFront atomic.Bool
-	inFront.Store(true)
-	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
-	c.(*terminal).front.front = inFront.Load
+	inFront := true
+	c := bars60(&s)
+	c.area.front = func() bool { return inFront }
 	play := reporttest.New(report.Info{ID: "bag-3"})
 	step := func(text string, show func(report.JobView)) {
 		t.Helper()
@@ -97,15 +101,20 @@ func TestBackground(t *testing.T) {
 		show(play.Job.View(play.Now))
 	}
 	step("0s submit bag tasks=3 attempts=1", c.Begin)
-	await(t, func() bool { return strings.Contains(s.String(), "0/3") })
-	inFront.Store(false)
+	if got := s.String(); !strings.Contains(got, "0/3") {
+		t.Errorf("no bars in\n%s", got)
+	}
+	inFront = false
 	if _, err := s.Write([]byte("$ ls\nfile\n")); err != nil {
 		t.Fatal(err)
 	}
 	step("1s start 0#1 a1/0\n2s failed 0#1 exit=2\n2s start 1#1 a1/0\n3s done 1#1", c.Update)
-	inFront.Store(true)
-	await(t, func() bool { return strings.Contains(s.String(), "1/3") })
-	inFront.Store(false)
+	inFront = true
+	c.Update(play.Job.View(play.Now))
+	if got := s.String(); !strings.Contains(got, "1/3") {
+		t.Errorf("no bars below\n%s", got)
+	}
+	inFront = false
 	step("4s start 2#1 a1/0\n5s done 2#1\n6s end failed", c.End)
 	got := s.String()
 	for _, want := range []string{"$ ls\nfile\ntask 1 failed: exit 2\n", "1/3", "bag-3 failed: 1 of 3 tasks failed"} {
@@ -115,16 +124,6 @@ func TestBackground(t *testing.T) {
 	}
 	if strings.Contains(got, "2/3") {
 		t.Errorf("bars are drawn in the background:\n%s", got)
-	}
-}
-
-// await waits until something is so, which another goroutine brings about.
-func await(t *testing.T, is func() bool) {
-	t.Helper()
-	for until := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("it does not come about")
-		}
 	}
 }
 
@@ -291,7 +290,6 @@ func TestQuiet(t *testing.T) {
 	c := New(Options{Out: &out, Mode: Quiet})
 	c.Begin(report.JobView{})
 	c.Update(report.JobView{FailuresTotal: 1})
-	c.Failure(report.Failure{})
 	c.Note("x")
 	c.End(report.JobView{})
 	c.Close()

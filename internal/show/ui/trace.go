@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -92,30 +94,17 @@ func (v *TraceJSON) Print(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "%s hits of %d functions; %d functions in %d programs got counters, for which the programs were paused for %.1f ms\n",
 		job.FormatCount(int(v.Hits)), len(v.Functions), v.Planted, v.Programs, v.Standing)
-	var reasons []string
-	for why := range v.LeftOut {
-		reasons = append(reasons, why)
-	}
-	slices.SortFunc(reasons, func(x, y string) int {
-		if v.LeftOut[x] != v.LeftOut[y] {
-			return v.LeftOut[y] - v.LeftOut[x]
-		}
-		return strings.Compare(x, y)
+	reasons := slices.SortedFunc(maps.Keys(v.LeftOut), func(x, y string) int {
+		return cmp.Or(cmp.Compare(v.LeftOut[y], v.LeftOut[x]), cmp.Compare(x, y))
 	})
 	for _, why := range reasons {
 		fmt.Fprintf(&b, "left out: %d, %s\n", v.LeftOut[why], why)
 	}
-	var paths []string
-	for p := range v.Objects {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
-	for _, p := range paths {
+	for _, p := range slices.Sorted(maps.Keys(v.Objects)) {
 		fmt.Fprintf(&b, "left out: all of %s: %s\n", p, v.Objects[p])
 	}
 	if v.NotHere != "" {
 		fmt.Fprintf(&b, "a program was not counted: %s\n", v.NotHere)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }

@@ -62,7 +62,7 @@ func (s *scene) run(t *testing.T, d *datadriven.TestData) {
 		d.ScanArgs(t, "width", &width)
 		s.out.WriteString(join(frame(s.view(), width, color(d.HasArg("color")))))
 	case "console":
-		s.con = New(Options{Out: &s.out, Mode: Plain, Color: d.HasArg("color"), Zone: time.UTC})
+		s.con = New(Options{Out: &s.out, Mode: Plain, Color: d.HasArg("color")})
 	case "begin":
 		s.con.Begin(s.view())
 	case "update":

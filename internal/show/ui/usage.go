@@ -15,9 +15,6 @@ import (
 // usageNodes is the largest number of nodes in the chart of usage.
 const usageNodes = 20
 
-// levels are the characters of a curve from 0 to all of a node's capacity.
-var levels = map[bool][]rune{false: []rune(" ▁▂▃▄▅▆▇█"), true: []rune(" .:-=+*#@")}
-
 // Usage writes the use of node resources by jobs over time: a curve for each resource of each node, and first one for
 // all nodes together. Its JSON form is the view itself.
 func Usage(w io.Writer, v report.UsageView, style Style) error {
@@ -35,8 +32,7 @@ func Usage(w io.Writer, v report.UsageView, style Style) error {
 	if n := len(all) - usageNodes; n > 0 {
 		fmt.Fprintf(&b, "\nand %s: use --svg or --json\n", job.Count(n, "further node"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // together returns the nodes, and before several nodes their sum.
@@ -44,7 +40,12 @@ func together(v report.UsageView) []report.NodeUsageView {
 	if len(v.Nodes) < 2 {
 		return v.Nodes
 	}
-	sum := report.NodeUsageView{Node: "all nodes"}
+	return append([]report.NodeUsageView{UsageSum(v, "all nodes")}, v.Nodes...)
+}
+
+// UsageSum returns the use of all nodes together under a name. Its capacity is known if that of each node is.
+func UsageSum(v report.UsageView, name string) report.NodeUsageView {
+	sum := report.NodeUsageView{Node: name}
 	for _, r := range job.AllResources() {
 		to, known := sum.Of(r), true
 		for i := range v.Nodes {
@@ -63,16 +64,12 @@ func together(v report.UsageView) []report.NodeUsageView {
 			to.Capacity = 0
 		}
 	}
-	return append([]report.NodeUsageView{sum}, v.Nodes...)
+	return sum
 }
 
 // usageNode writes the curves of one node.
 func usageNode(b *strings.Builder, n *report.NodeUsageView, step float64, style Style) {
-	title := n.Node
-	if n.Host != "" {
-		title += " (" + clean(n.Host) + ")"
-	}
-	b.WriteString("\n" + color(style.Color).bold(title) + "\n")
+	b.WriteString("\n" + color(style.Color).bold(n.Node+aside(clean(n.Host))) + "\n")
 	words, wide := [4]string{}, 0
 	for _, r := range job.AllResources() {
 		words[r] = usedText(r, n.Of(r))
@@ -80,27 +77,17 @@ func usageNode(b *strings.Builder, n *report.NodeUsageView, step float64, style 
 	}
 	width := min(max(style.Width-wide-len("  disk  │  "), minCols), maxCols, len(n.CPU.Used))
 	for _, r := range job.AllResources() {
-		curve := string(curve(n.Of(r), width, style.ASCII))
-		fmt.Fprintf(b, "  %-4s %s  %s\n", r, side(style)+color(style.Color).green(curve)+side(style), words[r])
+		side, curve := style.characters().side, string(curve(n.Of(r), width, []rune(style.characters().levels)))
+		fmt.Fprintf(b, "  %-4s %s  %s\n", r, side+color(style.Color).green(curve)+side, words[r])
 	}
 	end := seconds(math.Ceil(10*step*float64(len(n.CPU.Used))) / 10)
 	fmt.Fprintf(b, "       %s\n", " 0"+padLeft(end, max(width-1, 1+columns(end))))
 }
 
-func side(style Style) string {
-	if style.ASCII {
-		return "|"
-	}
-	return "│"
-}
-
 // curve draws the use of a resource over time in that many characters, relative to its capacity or, where that is
 // unknown, to the largest use.
-func curve(v *report.ResourceView, width int, ascii bool) []rune {
-	chars, full := levels[ascii], v.Capacity
-	if full <= 0 {
-		full = v.Max
-	}
+func curve(v *report.ResourceView, width int, chars []rune) []rune {
+	full := full(v)
 	line := make([]rune, width)
 	for i := range line {
 		from, to := i*len(v.Used)/width, (i+1)*len(v.Used)/width
@@ -119,15 +106,28 @@ func curve(v *report.ResourceView, width int, ascii bool) []rune {
 
 // usedText describes the use of a resource.
 func usedText(r job.Resource, v *report.ResourceView) string {
-	if v.Unknown && v.Max == 0 {
-		return "not measured"
-	}
 	text := fmt.Sprintf("mean %s, most %s", used(r, v.Mean), used(r, v.Max))
 	if v.Capacity > 0 {
 		text += fmt.Sprintf(" of %s (%.0f %%)", used(r, v.Capacity), 100*v.Mean/v.Capacity)
 	}
-	if v.Unknown {
-		text += ", measured in part"
+	return inPart(v, text)
+}
+
+// full returns the capacity of a resource or, where that is unknown, its largest use.
+func full(v *report.ResourceView) float64 {
+	if v.Capacity > 0 {
+		return v.Capacity
+	}
+	return v.Max
+}
+
+// inPart says of a text on the use of a resource how much of it was measured.
+func inPart(v *report.ResourceView, text string) string {
+	switch {
+	case v.Unknown && v.Max == 0:
+		return "not measured"
+	case v.Unknown:
+		return text + ", measured in part"
 	}
 	return text
 }

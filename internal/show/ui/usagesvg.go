@@ -59,22 +59,12 @@ func svgNode(d *svg, n *report.NodeUsageView, top int) {
 	}
 	for _, r := range job.AllResources() {
 		v, left := n.Of(r), panelLeft(r)
-		full := v.Capacity
-		if full <= 0 {
-			full = v.Max
-		}
+		full := full(v)
 		d.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="#f4f4f4"/>`, left, top, panelWide, panelHigh)
 		if full > 0 {
 			d.printf(`<path d="%s" fill="%s"/>`, svgCurve(v.Used, full, left, top), panelColors[r])
 		}
-		label := used(r, full)
-		switch {
-		case v.Unknown && v.Max == 0:
-			label = "not measured"
-		case v.Unknown:
-			label += ", measured in part"
-		}
-		d.text(left+panelWide, top-3, "end", label)
+		d.text(left+panelWide, top-3, "end", inPart(v, used(r, full)))
 	}
 }
 

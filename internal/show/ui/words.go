@@ -13,18 +13,15 @@ import (
 
 // title returns a job's id, with its name if it has one.
 func title(v report.JobView) string {
-	if v.Name == "" || v.Name == string(v.ID) {
+	if v.Name == string(v.ID) {
 		return string(v.ID)
 	}
-	return fmt.Sprintf("%s (%s)", v.ID, clean(v.Name))
+	return string(v.ID) + aside(clean(v.Name))
 }
 
 // headline returns the line with the decision.
 func headline(v report.JobView) string {
-	if v.Decision == "" {
-		return title(v) + ": " + job.Count(v.TasksTotal, "task")
-	}
-	return title(v) + ": " + clean(v.Decision)
+	return title(v) + ": " + cmp.Or(clean(v.Decision), job.Count(v.TasksTotal, "task"))
 }
 
 // opening returns the first lines of a job's progress.
@@ -36,49 +33,31 @@ func opening(v report.JobView, c color) []string {
 	return lines
 }
 
-// whole describes the state of a job that is not over in one line.
-func whole(v report.JobView) string {
-	line := wholeLine(v)
-	if more := queueLine(v); more != "" {
-		line += "; " + more
-	}
-	return line
-}
-
-// wholeLine is whole without the state of the batch system.
+// wholeLine describes the state of a job that is not over in one line, without that of the batch system.
 func wholeLine(v report.JobView) string {
-	parts := []string{string(v.ID) + " " + v.State}
+	state := string(v.ID) + " " + v.State
 	switch {
 	case v.State == string(event.StateQueued) && len(v.After) > 0:
-		parts[0] += " until " + explain.AllDone(v.After)
+		state += " until " + explain.AllDone(v.After)
 	case v.State == string(event.StateQueued) && v.Waits == nil:
-		parts[0] += " (why: berth explain " + string(v.ID) + ")"
+		state += " (why: berth explain " + string(v.ID) + ")"
 	case v.State == string(event.StateStopping):
-		if v.Reason != "" {
-			parts[0] += ": " + clean(v.Reason)
-		}
+		state += lead(": ", clean(v.Reason))
 	}
-	if v.ElapsedS > 0 {
-		parts = append(parts, "after "+seconds(v.ElapsedS))
+	return list(state, lead("after ", some(v.ElapsedS, seconds)), etaText(v), lead("slack ", slack(v)), counted(v.Attempts.Lost, "attempt", " lost"))
+}
+
+// etaText says when a job is expected to end, and what is to be known of that; empty if it is unknown.
+func etaText(v report.JobView) string {
+	switch {
+	case v.EtaS == nil:
+		return ""
+	case v.EtaFrom == report.EtaFromPrediction:
+		return eta(*v.EtaS) + " (predicted)"
+	case v.EtaAtLimit == 1:
+		return eta(*v.EtaS) + " (1 running task is expected to reach the time limit)"
 	}
-	if v.EtaS != nil {
-		text := eta(*v.EtaS)
-		if v.EtaFrom == report.EtaFromPrediction {
-			text += " (predicted)"
-		} else if n := v.EtaAtLimit; n == 1 {
-			text += " (1 running task is expected to reach the time limit)"
-		} else if n > 1 {
-			text += fmt.Sprintf(" (%s running tasks are expected to reach the time limit)", job.FormatCount(n))
-		}
-		parts = append(parts, text)
-	}
-	if s := slack(v); s != "" {
-		parts = append(parts, "slack "+s)
-	}
-	if n := v.Attempts.Lost; n > 0 {
-		parts = append(parts, job.Count(n, "attempt")+" lost")
-	}
-	return strings.Join(parts, ", ")
+	return eta(*v.EtaS) + aside(counted(v.EtaAtLimit, "running task", " are expected to reach the time limit"))
 }
 
 // Summary returns the closing lines on a job: its result, its times and their prediction, its output, and what to do
@@ -95,23 +74,16 @@ func Summary(v report.JobView) []string {
 	case string(event.StateFailed):
 		lines = append(lines, failedLine(v))
 	case string(event.StateCancelled):
-		lines = append(lines, fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, because(v), doneOf(v), v.ID))
+		lines = append(lines, fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, aside(clean(v.Reason)), doneOf(v), v.ID))
 	case report.StateInterrupted:
 		lines = append(lines, fmt.Sprintf("%s interrupted: no coordinator manages it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID))
 	default:
-		lines = append(lines, whole(v)+"; follow it with: berth wait "+string(v.ID))
+		lines = append(lines, joined("; ", wholeLine(v), queueLine(v), "follow it with: berth wait "+string(v.ID)))
 	}
 	if v.Logs != "" {
 		lines = append(lines, "logs: "+clean(v.Logs))
 	}
 	return lines
-}
-
-func because(v report.JobView) string {
-	if v.Reason == "" {
-		return ""
-	}
-	return " (" + clean(v.Reason) + ")"
 }
 
 func doneOf(v report.JobView) string {
@@ -129,19 +101,10 @@ func doneLine(v report.JobView) string {
 	if v.Kind == job.MapReduce {
 		parts = append(parts, size(v.BytesIn)+" in", size(v.BytesOut)+" out")
 	}
-	if n := v.Attempts.Failed; n > 0 {
-		parts = append(parts, job.Count(n, "attempt")+" failed and tried again")
-	}
-	if n := v.Attempts.Outgrown; n > 0 {
-		parts = append(parts, job.Count(n, "attempt")+" started again with more memory or time")
-	}
-	if n := v.Attempts.Lost; n > 0 {
-		parts = append(parts, job.Count(n, "attempt")+" lost")
-	}
-	if n := v.OutputsLost; n > 0 {
-		parts = append(parts, job.Count(n, "map output")+" made again")
-	}
-	line := fmt.Sprintf("%s done in %s: %s", v.ID, seconds(v.ElapsedS), strings.Join(parts, ", "))
+	a := v.Attempts
+	parts = append(parts, counted(a.Failed, "attempt", " failed and tried again"), counted(a.Outgrown, "attempt", " started again with more memory or time"),
+		counted(a.Lost, "attempt", " lost"), counted(v.OutputsLost, "map output", " made again"))
+	line := fmt.Sprintf("%s done in %s: %s", v.ID, seconds(v.ElapsedS), list(parts...))
 	if p := v.Predicted; p != nil && v.ActualS != nil {
 		line += "; run " + resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds))
 	}
@@ -155,8 +118,8 @@ func failedLine(v report.JobView) string {
 	switch {
 	case v.TasksFailed > 0:
 		fmt.Fprintf(&b, "%s of %s failed", job.FormatCount(v.TasksFailed), job.Count(v.TasksTotal, "task"))
-		if v.Kind == job.Bag && v.TasksWaiting > 0 {
-			fmt.Fprintf(&b, ", then %s not run", job.Count(v.TasksWaiting, "task"))
+		if v.Kind == job.Bag {
+			b.WriteString(lead(", then ", counted(v.TasksWaiting, "task", " not run")))
 		}
 	case v.Reason != "":
 		b.WriteString(clean(v.Reason))
@@ -167,8 +130,8 @@ func failedLine(v report.JobView) string {
 		if v.Kind == job.MapReduce {
 			fmt.Fprintf(&b, ", %s: %s", taskWithInput(f.Name, f.Input), cause(*f))
 		}
-		if whole := cmp.Or(f.File, f.Command); whole != "" && f.Stderr != "" {
-			fmt.Fprintf(&b, " (see %s)", clean(whole))
+		if f.Stderr != "" {
+			b.WriteString(aside(lead("see ", clean(cmp.Or(f.File, f.Command)))))
 		}
 	}
 	switch {

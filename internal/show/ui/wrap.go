@@ -104,18 +104,15 @@ func lastSpace(line string, width, skip int) int {
 		if line[i] != ' ' {
 			continue
 		}
-		if columns(line[:i]) > width && best >= 0 {
-			break
+		within := columns(line[:i]) <= width
+		if within || best < 0 {
+			best = i
 		}
-		best = i
-		if columns(line[:i]) > width {
+		if !within {
 			break
 		}
 	}
-	if best >= 0 && strings.TrimLeft(line[best:], " ") == "" {
-		return -1
-	}
-	if best >= 0 && strings.Trim(line[:best], " ") == "" {
+	if best >= 0 && (strings.Trim(line[best:], " ") == "" || strings.Trim(line[:best], " ") == "") {
 		return -1
 	}
 	return best

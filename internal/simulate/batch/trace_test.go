@@ -38,7 +38,7 @@ func sdsc(t testing.TB, exact bool) []workload.Rigid {
 // oracle returns each job's wait in another simulator, by job ID.
 func oracle(t testing.TB, name string) map[int64]time.Duration {
 	t.Helper()
-	log, err := swf.Open(tracetest.Path(t, name), swf.Options{AnyOrder: true})
+	log, err := swf.Read(tracetest.Schedule(t, name), name, swf.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,19 +66,10 @@ func (s *Scenario) checkNeeds(r *tomlfile.Reader, source *elasticSource) {
 
 // checkTasks reports a source with a task that is longer than the queue's maximum wall time.
 func (s *Scenario) checkTasks(r *tomlfile.Reader, i int) {
-	fastest := 1.0
-	if s.Cluster.Speeds != nil {
-		fastest = slices.Max(s.Cluster.Speeds)
-	}
-	longest := time.Duration(0)
+	need := time.Duration(0)
 	for _, e := range s.drawElastic(i, 0) {
-		for _, ds := range [][]time.Duration{e.Maps, e.Reduces, e.Shuffle, e.FirstShuffle} {
-			if len(ds) > 0 {
-				longest = max(longest, slices.Max(ds))
-			}
-		}
+		need = max(need, s.Cluster.LeastTime(&e))
 	}
-	need := s.Cluster.StartUp + time.Duration(float64(longest)/fastest)
 	if need > s.Cluster.MaxTime {
 		r.Bad("cluster.max_time", fmt.Sprintf("the queue accepts wall times of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
 	}

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/simulate/workload"
+	"berth/internal/simulate/workload/logfile"
 	"berth/internal/simulate/workload/sacct"
 	"berth/internal/simulate/workload/swf"
 	"berth/internal/simulate/workload/swim"
@@ -99,13 +98,9 @@ func (s *Scenario) loadSWF(r *rigidSource, stdin io.Reader) error {
 func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 	name, in := "standard input", stdin
 	if path := s.relative(r.path+"sacct", r.sacct); path != "-" {
-		f, err := os.Open(path)
+		f, err := logfile.Open(path, "the accounting")
 		if err != nil {
-			code := job.CodeIO
-			if errors.Is(err, fs.ErrNotExist) {
-				code = job.CodeNoInput
-			}
-			return &job.Error{Class: job.User, Code: code, What: "cannot open the accounting", Err: err}
+			return err
 		}
 		defer f.Close()
 		name, in = path, f

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -13,31 +14,29 @@ import (
 	"berth/internal/simulate/sim"
 )
 
-// waysHead names the columns of WaysCSV: those of Row, each mean followed by its half-width.
-var waysHead = []string{
-	"way", "jobs", "turnaround_s", "wait_s", "failed", "allocations", "lost_attempts",
-	"hpc_jobs", "hpc_turnaround_s", "hpc_wait_s", "hpc_ave_bsld", "hpc_killed", "utilization", "makespan_s",
-	"cost", "expected_cost", "expected_turnaround_s", "late", "rented", "interrupted",
-}
-
-func (row *Row) means() [fields]*Mean {
-	return [fields]*Mean{
-		&row.Jobs, &row.Turnaround, &row.Wait, &row.Failed, &row.Allocations, &row.Lost,
-		&row.HPCJobs, &row.HPCTurnaround, &row.HPCWait, &row.HPCBSLD, &row.HPCKilled, &row.Utilization, &row.Makespan,
-		&row.Cost, &row.ExpectedCost, &row.ExpectedTurnaround, &row.Late, &row.Rented, &row.Interrupted,
+// means returns the means of the row and their names, in its order.
+func (row *Row) means() (all []*Mean, names []string) {
+	v := reflect.ValueOf(row).Elem()
+	for i := range v.NumField() {
+		if m, ok := v.Field(i).Addr().Interface().(*Mean); ok {
+			all, names = append(all, m), append(names, v.Type().Field(i).Tag.Get("json"))
+		}
 	}
+	return all, names
 }
 
 // WaysCSV writes a line for each adaptor. Unknown numbers are empty.
 func (r *Report) WaysCSV(w io.Writer) error {
-	head := waysHead[:1:1]
-	for _, h := range waysHead[1:] {
+	head := []string{"way"}
+	_, names := new(Row).means()
+	for _, h := range names {
 		head = append(head, h, h+"_half_width")
 	}
 	lines := [][]string{head}
 	for i := range r.Ways {
 		line := []string{r.Ways[i].Way}
-		for _, m := range r.Ways[i].means() {
+		means, _ := r.Ways[i].means()
+		for _, m := range means {
 			line = append(line, digits(m.Mean, 6), digits(m.HalfWidth, 6))
 		}
 		lines = append(lines, line)
@@ -202,23 +201,19 @@ func (row *Row) cluster() []string {
 
 // text formats the mean times a factor, with its half-width if it is above 0.
 func (m Mean) text(factor float64, decimals int) string {
-	if m.Mean == nil {
-		return ""
-	}
-	s := strconv.FormatFloat(*m.Mean*factor, 'f', decimals, 64)
-	if m.HalfWidth != nil && *m.HalfWidth > 0 {
-		s += "±" + strconv.FormatFloat(*m.HalfWidth*factor, 'f', decimals, 64)
-	}
-	return s
+	return m.format(func(v float64) string { return strconv.FormatFloat(v*factor, 'f', decimals, 64) })
 }
 
 func (m Mean) time() string {
-	if m.Mean == nil {
+	return m.format(func(v float64) string { return job.FormatDuration(time.Duration(v * float64(time.Second))) })
+}
+
+func (m Mean) format(text func(float64) string) string {
+	switch {
+	case m.Mean == nil:
 		return ""
+	case m.HalfWidth == nil || *m.HalfWidth <= 0:
+		return text(*m.Mean)
 	}
-	s := job.FormatDuration(time.Duration(*m.Mean * float64(time.Second)))
-	if m.HalfWidth != nil && *m.HalfWidth > 0 {
-		s += "±" + job.FormatDuration(time.Duration(*m.HalfWidth*float64(time.Second)))
-	}
-	return s
+	return text(*m.Mean) + "±" + text(*m.HalfWidth)
 }

@@ -162,85 +162,63 @@ func (s *Scenario) explain(err error) error {
 func (r *Report) measure(ways int) {
 	var first []float64 // turnaround under the first adaptor, by replication
 	for i := range ways {
-		var of [fields][]float64
+		row := Row{Way: r.runs[i].way}
+		means, _ := row.means()
+		of := make([][]float64, len(means))
 		for k := i; k < len(r.runs); k += ways {
-			v := r.runs[k].measure()
-			for f := range v {
-				of[f] = append(of[f], v[f])
+			for f, v := range r.runs[k].measure() {
+				of[f] = append(of[f], v)
 			}
 		}
-		row := Row{Way: r.runs[i].way}
-		for f, m := range row.means() {
+		for f, m := range means {
 			*m = rounded(replicate.Mean(of[f]))
 		}
 		switch {
 		case row.Way == Alone && len(r.runs[i].cfg.Elastic) == 0:
 		case first == nil:
-			first = of[turnaround]
+			first = of[turnaroundOf]
 		default:
-			row.Under = under(of[turnaround], first)
+			row.Under = under(of[turnaroundOf], first)
 		}
 		r.Ways = append(r.Ways, row)
 	}
 }
 
-// The quantities that are measured in a run, in the order of Row.means.
-const (
-	jobs = iota
-	turnaround
-	wait
-	failed
-	allocations
-	lost
-	hpcJobs
-	hpcTurnaround
-	hpcWait
-	hpcBSLD
-	hpcKilled
-	utilization
-	makespan
-	cost
-	expectedCost
-	expected
-	late
-	rented
-	interrupted
-	fields
-)
+// turnaroundOf is the index of the turnaround in a run's measures.
+const turnaroundOf = 1
 
-// measure returns the measures of a run. The mean of no jobs is NaN.
-func (r *run) measure() (v [fields]float64) {
+// measure returns the measures of a run, in the order of Row. The mean of no jobs is NaN.
+func (r *run) measure() []float64 {
+	var own sim.Outcome // the sums of its fields
+	var turnaround, wait, failed, late, hpcTurnaround, hpcWait, hpcBSLD, hpcKilled float64
 	for i := range r.result.Elastic {
 		o := &r.result.Elastic[i]
-		v[turnaround] += o.Turnaround()
-		v[wait] += o.Wait()
-		v[allocations] += float64(o.Allocs)
-		v[lost] += float64(o.Lost)
-		v[failed] += number(o.Killed)
-		v[cost] += o.Cost
-		v[expectedCost] += o.ExpectedFor
-		v[expected] += o.Expected
-		v[late] += number(r.cfg.Adaptor.Deadline > 0 && o.Turnaround() > r.cfg.Adaptor.Deadline.Seconds())
-		v[rented] += float64(o.Rented)
-		v[interrupted] += float64(o.Interrupted)
+		turnaround += o.Turnaround()
+		wait += o.Wait()
+		own.Allocs += o.Allocs
+		own.Lost += o.Lost
+		failed += number(o.Killed)
+		own.Cost += o.Cost
+		own.ExpectedFor += o.ExpectedFor
+		own.Expected += o.Expected
+		late += number(r.cfg.Adaptor.Deadline > 0 && o.Turnaround() > r.cfg.Adaptor.Deadline.Seconds())
+		own.Rented += o.Rented
+		own.Interrupted += o.Interrupted
 	}
 	for i := range r.result.Rigid {
 		o := &r.result.Rigid[i]
-		v[hpcTurnaround] += o.Turnaround()
-		v[hpcWait] += o.Wait()
-		v[hpcBSLD] += o.BSLD()
-		v[hpcKilled] += number(o.Killed)
+		hpcTurnaround += o.Turnaround()
+		hpcWait += o.Wait()
+		hpcBSLD += o.BSLD()
+		hpcKilled += number(o.Killed)
 	}
-	v[jobs], v[hpcJobs] = float64(len(r.result.Elastic)), float64(len(r.result.Rigid))
-	for _, f := range []int{turnaround, wait, allocations, cost, expectedCost, expected, rented, interrupted} {
-		v[f] /= v[jobs]
+	jobs, hpcJobs := float64(len(r.result.Elastic)), float64(len(r.result.Rigid))
+	return []float64{
+		jobs, turnaround / jobs, wait / jobs, failed, float64(own.Allocs) / jobs, float64(own.Lost),
+		hpcJobs, hpcTurnaround / hpcJobs, hpcWait / hpcJobs, hpcBSLD / hpcJobs, hpcKilled,
+		r.result.Utilization(r.cfg.Cluster.Nodes), r.result.End.Sub(r.result.Begin).Seconds(),
+		own.Cost / jobs, own.ExpectedFor / jobs, own.Expected / jobs, late, float64(own.Rented) / jobs, float64(own.Interrupted) / jobs,
 	}
-	for _, f := range []int{hpcTurnaround, hpcWait, hpcBSLD} {
-		v[f] /= v[hpcJobs]
-	}
-	v[utilization] = r.result.Utilization(r.cfg.Cluster.Nodes)
-	v[makespan] = r.result.End.Sub(r.result.Begin).Seconds()
-	return v
 }
 
 func number(b bool) float64 {

@@ -90,10 +90,10 @@ func TestEveryKey(t *testing.T) {
 		t.Errorf("faults %+v", s.Faults)
 	}
 	wantWays := []Way{
-		{"first", sim.Adaptor{Way: sim.Naive, Fast: true}},
-		{"paper", sim.Adaptor{Way: sim.Paper, Fast: true}},
+		{"first", sim.Adaptor{Way: sim.Naive}},
+		{"paper", sim.Adaptor{Way: sim.Paper}},
 		{"ours", sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Unknown: true, Request: job.Request{MaxAllocs: 2, NoScout: true, WallTime: job.WallUpper}}},
-		{"one", sim.Adaptor{Way: sim.Berth, Order: sched.FIFO, Fast: true, Request: job.Request{MaxAllocs: 1}}},
+		{"one", sim.Adaptor{Way: sim.Berth, Order: sched.FIFO, Request: job.Request{MaxAllocs: 1}}},
 	}
 	for i := range wantWays {
 		if wantWays[i].Adaptor.Order == "" {
@@ -322,7 +322,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := slices.Concat(jobsHead, waysHead, []string{"mean", "sd"})
+	words := slices.Concat(jobsHead, []string{"mean", "sd"})
 	for _, h := range homes() {
 		words = append(words, h.Keys...)
 	}

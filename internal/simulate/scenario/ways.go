@@ -15,8 +15,8 @@ import (
 // yielding of allocations when their own job has ended.
 func defaultWays() []Way {
 	return []Way{
-		{"naive", sim.Adaptor{Way: sim.Naive, Fast: true}},
-		{"paper", sim.Adaptor{Way: sim.Paper, Fast: true}},
+		{"naive", sim.Adaptor{Way: sim.Naive}},
+		{"paper", sim.Adaptor{Way: sim.Paper}},
 		{"berth", sim.Adaptor{Way: sim.Berth}},
 		{"shared", sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
 		{"yield", sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true}},
@@ -40,7 +40,6 @@ func (s *Scenario) readWays(root *tomlfile.Table) {
 			Request: job.Request{MaxAllocs: int(t.Count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.Flag("scout", true), Courtesy: t.Number("courtesy", 0, job.MaxCourtesy, 0)},
 		}
 		readRented(t, &a)
-		a.Fast = way != sim.Berth && way != sim.Rented || a.Request.MaxAllocs == 1
 		if w := t.Word("wall_time", "auto", job.WallUpper, job.WallMax); w != "auto" {
 			a.Request.WallTime = w
 		}

@@ -5,9 +5,6 @@ import (
 	"berth/internal/core/timeline"
 )
 
-// timedEvent is a simulation event that fires at a given instant.
-type timedEvent interface{ fire() }
-
 // rank orders the events of one instant: lower ranks fire first.
 type rank uint64
 
@@ -28,7 +25,7 @@ type agenda struct {
 type entry struct {
 	at   job.Time
 	key  uint64 // rank in the high bits, insertion number below
-	what timedEvent
+	what func()
 }
 
 func (a entry) before(b entry) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
@@ -37,7 +34,7 @@ func (a entry) before(b entry) bool { return a.at < b.at || a.at == b.at && a.ke
 const rankShift = 56
 
 // schedule adds an event to the agenda.
-func (a *agenda) schedule(at job.Time, r rank, what timedEvent) {
+func (a *agenda) schedule(at job.Time, r rank, what func()) {
 	a.seq++
 	e := entry{at, uint64(r)<<rankShift | a.seq, what}
 	a.heap = append(a.heap, e)
@@ -62,7 +59,7 @@ func (a *agenda) first() job.Time {
 }
 
 // next removes the next event and returns it.
-func (a *agenda) next() timedEvent {
+func (a *agenda) next() func() {
 	first, last := a.heap[0], a.heap[len(a.heap)-1]
 	a.heap[len(a.heap)-1] = entry{}
 	a.heap = a.heap[:len(a.heap)-1]

@@ -93,9 +93,6 @@ func (a *app) arrive() {
 	a.submit()
 }
 
-// fire retries the submission.
-func (a *app) fire() { a.submit() }
-
 // submit plans the job as a command does and passes it to its coordinator. After a transient error,
 // such as no usable node at present, it retries later.
 func (a *app) submit() {
@@ -104,7 +101,7 @@ func (a *app) submit() {
 	switch {
 	case err == nil:
 	case job.ClassOf(err) == job.Transient:
-		a.w.agenda.schedule(a.w.now.Add(plan.Retry), arrivalRank, a)
+		a.w.agenda.schedule(a.w.now.Add(plan.Retry), arrivalRank, a.submit)
 		return
 	default:
 		a.w.fail(&job.Error{Class: job.ClassOf(err), Code: job.CodeOf(err), Where: "job " + strconv.FormatInt(a.ID, 10), What: "it cannot be planned", Err: err})
@@ -128,11 +125,6 @@ func (a *app) end(failed bool) {
 	a.over, a.out.Killed, a.out.Finish = true, failed, since(a.w.now)
 	a.w.left--
 	for _, next := range a.then {
-		a.w.agenda.schedule(a.w.now, arrivalRank, arrival{next})
+		a.w.agenda.schedule(a.w.now, arrivalRank, next.arrive)
 	}
 }
-
-// arrival is the arrival of a job that waited for another job to end.
-type arrival struct{ a *app }
-
-func (r arrival) fire() { r.a.arrive() }

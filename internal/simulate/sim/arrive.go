@@ -20,9 +20,9 @@ func (a *arrivals) rigidFirst() bool {
 func (a *arrivals) schedule() {
 	switch cfg := a.w.cfg; {
 	case a.rigidFirst():
-		a.w.agenda.schedule(Epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a)
+		a.w.agenda.schedule(Epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a.fire)
 	case a.elastic < len(cfg.Elastic):
-		a.w.agenda.schedule(Epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a)
+		a.w.agenda.schedule(Epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a.fire)
 	}
 }
 

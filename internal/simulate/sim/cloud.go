@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,8 +55,8 @@ func newCloud(c *coordinator, a *app) *cloud {
 	return &cloud{site: newSite(c.w, c.handle, c.join), c: c, app: a, watch: rent.NewWatch(job.PhaseCompute)}
 }
 
-// Request rents the chosen machines. It returns an error of class User if the budget is used up.
-func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) error {
+// request rents the chosen machines. It returns an error of class User if the budget is used up.
+func (s *cloud) request(id job.AllocID, _ job.AllocRequest) error {
 	if s.count > 0 && s.w.cfg.Adaptor.Budget > 0 && s.advise().Rent == nil {
 		return job.ConfigError(siteName, "the budget is used up", "allow more")
 	}
@@ -72,30 +71,21 @@ func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) e
 	s.send(step.AllocUp{Alloc: id})
 	if !s.checking {
 		s.checking = true
-		s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s)
+		s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s.fire)
 	}
 	return nil
 }
 
-// Adopt takes over an allocation, or requests it if it does not exist.
-func (s *cloud) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	if s.alloc == nil {
-		return s.Request(ctx, id, req)
-	}
-	return nil
-}
-
-// Release returns all machines to the provider.
-func (s *cloud) Release(_ context.Context, id job.AllocID) error {
+// release returns all machines to the provider.
+func (s *cloud) release(id job.AllocID) {
 	if s.alloc == nil || s.alloc.id != id {
-		return nil
+		return
 	}
 	s.alloc = nil
 	for _, m := range s.machines {
 		m.end()
 	}
 	s.machines = nil
-	return nil
 }
 
 // rent rents n machines of a type. Each can be used once it has booted.
@@ -107,10 +97,10 @@ func (s *cloud) rent(kind, n int) {
 		ready := s.w.now.Add(spread(rng, t.Boot, s.w.cfg.Cloud.BootSpread))
 		s.count++
 		s.machines = append(s.machines, m)
-		s.w.agenda.schedule(ready, endRank, m)
+		s.w.agenda.schedule(ready, endRank, m.fire)
 		if t.Interruptions > 0 {
 			after := exponential(rng, time.Duration(float64(time.Hour)/t.Interruptions))
-			s.w.agenda.schedule(ready.Add(after), faultRank, interruption{m})
+			s.w.agenda.schedule(ready.Add(after), faultRank, m.interrupt)
 		}
 	}
 	s.app.out.Rented += n
@@ -161,11 +151,8 @@ func (s *cloud) lose(m *rentedMachine, why string) {
 	}
 }
 
-// interruption is the event in which the provider takes a machine away.
-type interruption struct{ m *rentedMachine }
-
-func (i interruption) fire() {
-	m := i.m
+// interrupt is the event in which the provider takes the machine away.
+func (m *rentedMachine) interrupt() {
 	if m.over {
 		return
 	}
@@ -203,7 +190,7 @@ func (s *cloud) kindOf(id job.NodeID) int {
 
 // noChoice returns a configuration error that asks for more time, money or machines.
 func noChoice(where, what string) error {
-	return configError(where, what, "allow a later deadline, a larger budget or more machines")
+	return job.ConfigError(where, what, "allow a later deadline, a larger budget or more machines")
 }
 
 // frontEpsilon is the epsilon of a front. It is coarse, because a simulation computes many fronts.

@@ -52,7 +52,7 @@ type Cluster struct {
 	MaxTime time.Duration // the longest wall time of an elastic job; 0: unlimited
 	StartUp time.Duration // time from the start of an allocation until its workers have connected
 	Grain   time.Duration // unit to which berth rounds up wall times; 0: a second
-	// Kinds describes each node if they are not alike. It replaces Cores and Memory.
+	// Kinds describes each node if they are not alike. Cores and Memory are what each of them has at least then.
 	Kinds []Kind
 }
 
@@ -115,9 +115,8 @@ type Adaptor struct {
 	Largest bool
 	// Fewest makes the way Paper use the smallest number of nodes within 1 % of the best turnaround.
 	Fewest bool
-	// Fast replaces the engine by list scheduling for jobs on a single allocation, if nothing can
-	// fail and no job shares. The result is the same and needs less time.
-	Fast bool
+	// Shortcut, if not nil, says when a job ends that has its only allocation for itself, and false if only the engine knows.
+	Shortcut func(Alone) (finish job.Time, ok bool)
 }
 
 // Faults are the failures and slow times of nodes, drawn from the seed. Times between them are

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/engine"
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -12,7 +13,6 @@ import (
 	"berth/internal/core/sched/straggler"
 	"berth/internal/core/step"
 	"berth/internal/core/timeline"
-	"berth/internal/driver"
 )
 
 // coordinator drives an engine in virtual time, as package coordinator does in real time: it passes
@@ -46,10 +46,14 @@ func (w *World) coordinatorOf(a *app) *coordinator {
 	return c
 }
 
-// backend is where the jobs of a coordinator run.
+// backend is where the jobs of a coordinator run: what it asks of a driver (driver.Driver), without what fails only outside of a
+// simulation.
 type backend interface {
-	driver.Driver
+	request(id job.AllocID, req job.AllocRequest) error
+	release(id job.AllocID)
+	snapshot() cluster.Snapshot
 	expect(live []job.Live)
+	close()
 }
 
 // backendOf returns the cluster, or a driver that rents machines for the job.
@@ -58,7 +62,7 @@ func (c *coordinator) backendOf(a *app) backend {
 		return newCloud(c, a)
 	}
 	s := newSite(c.w, c.handle, c.join)
-	s.fast, s.user = c.fast, "user "+strconv.FormatInt(a.User, 10)
+	s.alone, s.user = c.shortcut, "user "+strconv.FormatInt(a.User, 10)
 	return s
 }
 
@@ -121,7 +125,7 @@ func (c *coordinator) step(in step.Input) {
 func (c *coordinator) arm() {
 	if at, ok := c.engine.NextTimeout(); ok && at < c.armed {
 		c.armed = max(at, c.w.now+1)
-		c.w.agenda.schedule(c.armed, tickRank, c)
+		c.w.agenda.schedule(c.armed, tickRank, c.fire)
 	}
 }
 
@@ -181,13 +185,13 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 // releaseAll releases all allocations and ends the coordinator.
 func (c *coordinator) releaseAll() {
 	for _, a := range c.engine.Allocs() {
-		c.w.fail(c.site.Release(c.w.ctx, a.ID))
+		c.site.release(a.ID)
 	}
-	c.w.fail(c.site.Close())
+	c.site.close()
 }
 
 // join reports a worker that has connected.
 func (c *coordinator) join(k *Worker) {
 	c.workers[k.ID] = k
-	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.ID, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.Node)}})
+	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.ID, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kinds[k.Node]}})
 }

@@ -24,10 +24,7 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 		}
 		return p, nil
 	}
-	snap, err := c.site.Snapshot(c.w.ctx, "")
-	if err != nil {
-		return plan.Plan{}, err
-	}
+	snap := c.site.snapshot()
 	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
 	if c.w.cfg.Adaptor.History {
 		q.Past = starts.NewPast(&c.w.history, c.w.now)
@@ -95,14 +92,5 @@ func (w *World) timeline() *timeline.Timeline {
 	}
 	snap := w.snapshot("")
 	t, _ := snap.Timeline(cluster.View{PerNode: w.machine.size, Whole: true})
-	return t
-}
-
-// wall returns the wall time of a request. The batch system requires one, so no limit becomes a very
-// long one.
-func wall(t time.Duration) time.Duration {
-	if t <= 0 {
-		return unlimited
-	}
 	return t
 }

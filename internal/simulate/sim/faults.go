@@ -21,39 +21,40 @@ const (
 func (w *World) breakNodes() {
 	f := &w.cfg.Faults
 	for i := range w.cfg.Cluster.Nodes {
+		state := &w.machine.state[i]
 		if f.NodeMTBF > 0 {
-			b := &breakage{w: w, node: i, rng: rand.New(rand.NewPCG(w.cfg.Seed, failStream+uint64(i)))}
-			w.agenda.schedule(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
+			w.alternate(failStream+uint64(i), f.NodeMTBF, func() time.Duration {
+				if state.down {
+					w.repair(i)
+					return f.NodeMTBF
+				}
+				w.breakDown(i)
+				return f.Repair
+			})
 		}
 		if f.SlowMTBF > 0 {
-			s := &slowness{w: w, node: i, rng: rand.New(rand.NewPCG(w.cfg.Seed, slowStream+uint64(i)))}
-			w.agenda.schedule(w.now.Add(exponential(s.rng, f.SlowMTBF)), faultRank, s)
+			w.alternate(slowStream+uint64(i), f.SlowMTBF, func() time.Duration {
+				if state.slow = !state.slow; state.slow {
+					return f.SlowFor
+				}
+				return f.SlowMTBF
+			})
 		}
 	}
+}
+
+// alternate calls change again and again, at first after a random time with that mean, and then with the mean that change returns.
+func (w *World) alternate(stream uint64, mean time.Duration, change func() time.Duration) {
+	rng := rand.New(rand.NewPCG(w.cfg.Seed, stream))
+	var fire func()
+	next := func(mean time.Duration) { w.agenda.schedule(w.now.Add(exponential(rng, mean)), faultRank, fire) }
+	fire = func() { next(change()) }
+	next(mean)
 }
 
 // exponential draws an exponentially distributed duration of at least 1 ms.
 func exponential(rng *rand.Rand, mean time.Duration) time.Duration {
 	return max(roundMilli(rng.ExpFloat64()*float64(mean)), time.Millisecond)
-}
-
-// breakage alternates between the failure and the repair of a node.
-type breakage struct {
-	w    *World
-	node int
-	rng  *rand.Rand
-}
-
-// fire takes the node down, or brings it back.
-func (b *breakage) fire() {
-	w, f := b.w, &b.w.cfg.Faults
-	if w.machine.state[b.node].down {
-		w.repair(b.node)
-		w.agenda.schedule(w.now.Add(exponential(b.rng, f.NodeMTBF)), faultRank, b)
-		return
-	}
-	w.breakDown(b.node)
-	w.agenda.schedule(w.now.Add(exponential(b.rng, f.Repair)), faultRank, b)
 }
 
 // breakDown makes a node fail. The allocation on it, if any, loses the node.
@@ -78,23 +79,6 @@ func (w *World) repair(node int) {
 		w.changed = true
 		w.unpark()
 	}
-}
-
-// slowness alternates between the fast and the slow times of a node.
-type slowness struct {
-	w    *World
-	node int
-	rng  *rand.Rand
-}
-
-func (s *slowness) fire() {
-	state, f := &s.w.machine.state[s.node], &s.w.cfg.Faults
-	state.slow = !state.slow
-	mean := f.SlowMTBF
-	if state.slow {
-		mean = f.SlowFor
-	}
-	s.w.agenda.schedule(s.w.now.Add(exponential(s.rng, mean)), faultRank, s)
 }
 
 // attemptFails reports whether an attempt is to fail. It depends only on the attempt's identity and

@@ -51,7 +51,7 @@ func (f *Fixed) Start() {
 func (f *Fixed) next(s stage, after time.Duration) {
 	w := f.Worker.World()
 	f.step, f.since = s, w.now
-	w.agenda.schedule(w.now.Add(after), endRank, f)
+	w.agenda.schedule(w.now.Add(after), endRank, f.fire)
 }
 
 // Located implements Course. It schedules the end of a shuffle for which all map outputs are ready. A shuffle that began

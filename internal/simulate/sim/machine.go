@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/bits"
 	"strconv"
 
 	"berth/internal/core/cluster"
@@ -11,11 +10,10 @@ import (
 // machine is the set of nodes of the simulated cluster. The batch system only counts nodes. The
 // machine decides which nodes an allocation gets: the free ones with the lowest numbers.
 type machine struct {
-	size   job.Resources // resources of each node, or of the smallest one if they differ
-	kinds  []Kind        // nil: all nodes are alike
+	size   job.Resources // what each node has at least
+	kinds  []string      // the type of each node
 	speeds []float64     // nil: all speeds are 1
 	state  []nodeState
-	free   []uint64       // a bit for each node that is free
 	shown  []cluster.Node // the nodes as snapshots show them
 	all    []int          // 0, 1, …: the partition
 }
@@ -32,15 +30,15 @@ type nodeState struct {
 func NodeName(node int) string { return "n" + strconv.Itoa(node) }
 
 func newMachine(c *Cluster) *machine {
-	m := &machine{size: c.node(), speeds: c.Speeds,
-		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
-	if c.Kinds != nil {
-		m.size, m.kinds = smallest(c.Kinds), c.Kinds
-	}
+	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1), Mem: c.Memory}, speeds: c.Speeds, state: make([]nodeState, c.Nodes)}
 	for i := range c.Nodes {
 		m.all = append(m.all, i)
-		m.free[i/64] |= 1 << (i % 64)
-		m.shown = append(m.shown, cluster.Node{Name: NodeName(i), Capacity: m.capacity(i), Free: m.capacity(i)})
+		k := Kind{Capacity: m.size}
+		if c.Kinds != nil {
+			k = c.Kinds[i]
+		}
+		m.kinds = append(m.kinds, k.Type)
+		m.shown = append(m.shown, cluster.Node{Name: NodeName(i), Capacity: k.Capacity, Free: k.Capacity})
 	}
 	return m
 }
@@ -48,11 +46,9 @@ func newMachine(c *Cluster) *machine {
 // assign gives nodes to an allocation.
 func (m *machine) assign(a *allocation) {
 	a.on = make([]int, 0, a.nodes)
-	for w := 0; len(a.on) < a.nodes; w++ {
-		for m.free[w] != 0 && len(a.on) < a.nodes {
-			i := w*64 + bits.TrailingZeros64(m.free[w])
-			m.free[w] &= m.free[w] - 1
-			m.state[i].holder = a
+	for i := 0; len(a.on) < a.nodes; i++ {
+		if s := &m.state[i]; s.holder == nil && !s.out {
+			s.holder = a
 			m.shown[i].Free = job.Resources{}
 			a.on = append(a.on, i)
 		}
@@ -70,40 +66,9 @@ func (m *machine) reclaim(a *allocation) (gone int) {
 			gone++
 			continue
 		}
-		m.release(i)
+		m.shown[i].Free = m.shown[i].Capacity
 	}
 	return gone
-}
-
-func (m *machine) release(i int) {
-	m.free[i/64] |= 1 << (i % 64)
-	m.shown[i].Free = m.capacity(i)
-}
-
-// capacity returns the resources of a node.
-func (m *machine) capacity(i int) job.Resources {
-	if m.kinds == nil {
-		return m.size
-	}
-	return m.kinds[i].Capacity
-}
-
-// kind returns the type of a node.
-func (m *machine) kind(i int) string {
-	if m.kinds == nil {
-		return ""
-	}
-	return m.kinds[i].Type
-}
-
-// smallest returns the resources that every node has.
-func smallest(kinds []Kind) job.Resources {
-	least := kinds[0].Capacity
-	for _, k := range kinds {
-		c := k.Capacity
-		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net), GPUs: min(least.GPUs, c.GPUs)}
-	}
-	return least
 }
 
 // speed returns the speed of a node's cores.
@@ -124,7 +89,6 @@ func (m *machine) fail(i int) (now bool) {
 		return false
 	}
 	s.out = true
-	m.free[i/64] &^= 1 << (i % 64)
 	m.shown[i].Free = job.Resources{}
 	return true
 }
@@ -139,6 +103,6 @@ func (m *machine) repair(i int) (now bool) {
 		return false
 	}
 	s.out = false
-	m.release(i)
+	m.shown[i].Free = m.shown[i].Capacity
 	return true
 }

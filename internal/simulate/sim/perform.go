@@ -57,14 +57,12 @@ func (p performer) Forget(a step.Forget) {
 }
 
 func (p performer) Request(a step.Request) {
-	if err := p.c.site.Request(p.c.w.ctx, a.Alloc, a.Request); err != nil {
+	if err := p.c.site.request(a.Alloc, a.Request); err != nil {
 		p.c.handle(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
 	}
 }
 
-func (p performer) Release(a step.Release) {
-	p.c.w.fail(p.c.site.Release(p.c.w.ctx, a.Alloc))
-}
+func (p performer) Release(a step.Release) { p.c.site.release(a.Alloc) }
 
 func (p performer) Plan(a step.Plan) {
 	app := p.c.apps[a.Job]
@@ -75,10 +73,8 @@ func (p performer) Plan(a step.Plan) {
 	p.c.handle(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }
 
-func (p performer) Clear(a step.Clear) {
-	p.c.w.fail(p.c.site.Clear(p.c.w.ctx, a.Alloc))
-	p.c.handle(step.Cleared{Alloc: a.Alloc})
-}
+// Clear has nothing to remove: simulated nodes keep no files.
+func (p performer) Clear(a step.Clear) { p.c.handle(step.Cleared{Alloc: a.Alloc}) }
 
 // Seek is never called, because no job of a simulation has stages.
 func (p performer) Seek(step.Seek) {}

@@ -197,7 +197,7 @@ func checkNodes(t *rapid.T, w *World) {
 	}
 	free, out := 0, 0
 	for i := range m.state {
-		isFree := m.free[i/64]>>(i%64)&1 == 1
+		isFree := m.state[i].holder == nil && !m.state[i].out
 		if m.state[i].holder != owners[i] || isFree && (owners[i] != nil || m.state[i].down) || !isFree && owners[i] == nil && !m.state[i].out {
 			t.Fatalf("node %d: %+v, free %t, owner %v", i, m.state[i], isFree, owners[i])
 		}

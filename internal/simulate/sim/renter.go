@@ -41,7 +41,7 @@ func (s *cloud) plan(a *app) (plan.Plan, error) {
 // expectTasks predicts the task time on each type of machine from the profile.
 func (s *cloud) expectTasks() error {
 	if s.app.profile == nil {
-		return configError("adaptor", "the choice of machines needs a profile of the application", "clear Unknown")
+		return job.ConfigError("adaptor", "the choice of machines needs a profile of the application", "clear Unknown")
 	}
 	time := s.app.profile.Measures.Get(predict.BagTask).Time
 	c := s.w.cfg.Cloud
@@ -62,7 +62,7 @@ func (s *cloud) fire() {
 		s.checking = false
 		return
 	}
-	s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s)
+	s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s.fire)
 	if s.alloc != nil && !s.w.cfg.Adaptor.Once {
 		s.check()
 	}

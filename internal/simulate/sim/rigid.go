@@ -14,12 +14,6 @@ type rigid struct {
 	runs  int // number of times it has begun
 }
 
-// rigidEnd is the end of a run of a rigid job, by itself or at its wall time.
-type rigidEnd struct {
-	r   *rigid
-	run int // number of the run; a run that lost a node has ended before
-}
-
 func (r *rigid) submit() {
 	r.alloc = r.w.submit(r, false, r.job.Nodes, r.job.Request)
 }
@@ -28,7 +22,8 @@ func (r *rigid) began(a *allocation) {
 	if r.runs++; r.runs == 1 {
 		r.out.Start = since(r.w.now)
 	}
-	r.w.agenda.schedule(r.w.now.Add(min(r.job.Run, r.job.Request)), endRank, rigidEnd{r, r.runs})
+	run := r.runs
+	r.w.At(r.w.now.Add(min(r.job.Run, r.job.Request)), func() { r.end(run) })
 }
 
 // nodeFailed puts the job back at the end of the queue. It will run again from the beginning.
@@ -37,9 +32,9 @@ func (r *rigid) nodeFailed(a *allocation, _ int) {
 	r.submit()
 }
 
-func (e rigidEnd) fire() {
-	r := e.r
-	if e.run != r.runs || r.alloc.state != running {
+// end ends a run of the job, by itself or at its wall time. A run that lost a node has ended before.
+func (r *rigid) end(run int) {
+	if run != r.runs || r.alloc.state != running {
 		return
 	}
 	r.w.release(r.alloc)

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"context"
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -9,27 +9,23 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/core/timeline"
-	"berth/internal/driver"
 )
 
 // siteName is the driver name of the simulated cluster.
 const siteName = "sim"
 
-// site is the driver of the simulated cluster. It follows the contract of the conformance suite
-// (test/support/drivertest). That suite cannot run on site, because its workers are processes that
-// connect over TLS and are killed by signals, in real time. The scenarios in testdata test the same
-// points in virtual time.
+// site is the simulated cluster as a coordinator sees it. It follows the contract of drivers, whose conformance suite
+// (test/support/drivertest) cannot run on site, because its workers are processes that connect over TLS and are killed by signals, in real
+// time. The scenarios in testdata test the same points in virtual time.
 type site struct {
 	w      *World
 	user   string // whose allocations these are
-	report driver.Reporter
+	report func(step.Input)
 	dial   func(*Worker)     // connects a worker to the coordinator
-	fast   func(*grant) bool // runs a job by list scheduling if that is possible (coordinator.fast)
+	alone  func(*grant) bool // see coordinator.shortcut
 	allocs map[job.AllocID]*grant
 	closed bool
 }
-
-var _ driver.Driver = (*site)(nil)
 
 // grant is an allocation and its workers.
 type grant struct {
@@ -41,12 +37,12 @@ type grant struct {
 	endless bool      // it is kept as long as a job needs it
 }
 
-func newSite(w *World, report driver.Reporter, dial func(*Worker)) *site {
+func newSite(w *World, report func(step.Input), dial func(*Worker)) *site {
 	return &site{w: w, report: report, dial: dial, allocs: make(map[job.AllocID]*grant)}
 }
 
-// Snapshot returns the nodes and the queue. It is valid until the virtual time advances.
-func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
+// snapshot returns the nodes and the queue. It is valid until the virtual time advances.
+func (s *site) snapshot() cluster.Snapshot {
 	snap := s.w.snapshot(s.user)
 	own := make(map[string]job.AllocID, len(s.allocs))
 	for id, g := range s.allocs {
@@ -55,57 +51,38 @@ func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	for i := range snap.Queue.Pending {
 		snap.Queue.Pending[i].Alloc = own[snap.Queue.Pending[i].ID]
 	}
-	return snap, nil
+	return snap
 }
 
-// Request puts an allocation into the queue. It returns an error of class User if the allocation
+// request puts an allocation into the queue. It returns an error of class User if the allocation
 // could never begin.
-func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
-	c := &s.w.cfg.Cluster
+func (s *site) request(id job.AllocID, req job.AllocRequest) error {
+	c, limit := &s.w.cfg.Cluster, cmp.Or(req.Time, unlimited)
 	refused := func(what string) error {
 		return job.ConfigError(siteName, what, "request less")
 	}
 	switch {
 	case req.Nodes < 1 || req.Nodes > c.Nodes || !req.PerNode.Fits(s.w.machine.size):
 		return refused("the cluster does not have so many nodes, or none of this size")
-	case c.MaxTime > 0 && wall(req.Time) > c.MaxTime:
+	case c.MaxTime > 0 && limit > c.MaxTime:
 		return refused("the wall time exceeds the limit of the queue")
 	}
 	g := &grant{site: s, id: id, workers: make([]*Worker, req.Nodes), broken: make([]bool, req.Nodes), endless: !req.Elastic}
 	s.allocs[id] = g
-	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
+	g.alloc = s.w.submit(g, true, req.Nodes, limit)
 	g.alloc.user = s.user
 	return nil
 }
 
-// Adopt takes over an allocation, or requests it if it does not exist.
-func (s *site) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	g := s.allocs[id]
-	if g == nil {
-		return s.Request(ctx, id, req)
-	}
-	if g.alloc.state == running {
-		s.send(step.AllocUp{Alloc: id, Ends: g.alloc.ends()})
-	}
-	return nil
-}
-
-// Release ends an allocation.
-func (s *site) Release(_ context.Context, id job.AllocID) error {
+// release ends an allocation.
+func (s *site) release(id job.AllocID) {
 	if g := s.allocs[id]; g != nil {
 		g.end()
 	}
-	return nil
 }
 
-// Clear does nothing: simulated nodes keep no files.
-func (s *site) Clear(context.Context, job.AllocID) error { return nil }
-
-// Close stops all reports to the coordinator.
-func (s *site) Close() error {
-	s.closed = true
-	return nil
-}
+// close stops all reports to the coordinator.
+func (s *site) close() { s.closed = true }
 
 func (s *site) send(in step.Input) {
 	if !s.closed {
@@ -131,18 +108,18 @@ func (s *site) expect(live []job.Live) {
 
 // began reports that the allocation has begun, and schedules the start of its workers.
 func (g *grant) began(a *allocation) {
-	if g.site.fast(g) {
+	if g.site.alone(g) {
 		return
 	}
 	w := g.site.w
 	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})
 	} else {
-		w.agenda.schedule(a.ends(), limitRank, limit{g})
+		w.agenda.schedule(a.ends(), limitRank, g.expire)
 		g.site.send(step.AllocUp{Alloc: g.id, Ends: a.ends()})
 	}
 	if w.cfg.Cluster.StartUp > 0 {
-		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
+		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g.fire)
 		return
 	}
 	g.fire()
@@ -190,13 +167,11 @@ func (g *grant) end() {
 	}
 }
 
-// limit is the end of an allocation's wall time.
-type limit struct{ g *grant }
-
-func (l limit) fire() {
-	if l.g.alloc.state != running {
+// expire is the end of the allocation's wall time.
+func (g *grant) expire() {
+	if g.alloc.state != running {
 		return
 	}
-	l.g.end()
-	l.g.site.send(step.AllocDown{Alloc: l.g.id, Reason: "its wall time has ended"})
+	g.end()
+	g.site.send(step.AllocDown{Alloc: g.id, Reason: "its wall time has ended"})
 }

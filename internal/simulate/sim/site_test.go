@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 //
 //	cluster nodes=4 max=600 startup=5
 //	request a1 nodes=2 time=60 [cores=1]
-//	adopt | release | clear a1
+//	release a1
 //	live a1                prints the expected start
 //	close                  closes the driver, as a coordinator that ends does
 //	fail | repair node=0   changes the state of a node
@@ -43,7 +42,6 @@ type siteScenario struct {
 }
 
 func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
-	ctx := context.Background()
 	id := job.AllocID("")
 	if len(d.CmdArgs) > 0 {
 		id = job.AllocID(d.CmdArgs[0].Key)
@@ -53,23 +51,19 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 	switch d.Cmd {
 	case "cluster":
 		cfg := &Config{Cluster: Cluster{Nodes: int(float(t, d, "nodes")), MaxTime: span(t, d, "max"), StartUp: span(t, d, "startup")}, Policy: batch.CBF}
-		s.w = newWorld(ctx, cfg)
+		s.w = newWorld(t.Context(), cfg)
 		s.site = newSite(s.w, s.report, func(k *Worker) { fmt.Fprintf(&s.out, "%v: worker of %s on %s\n", s.now(), k.ID, k.host()) })
-		s.site.fast = func(*grant) bool { return false }
+		s.site.alone = func(*grant) bool { return false }
 	case "request":
-		err = s.site.Request(ctx, id, req)
-	case "adopt":
-		err = s.site.Adopt(ctx, id, req)
+		err = s.site.request(id, req)
 	case "release":
-		err = s.site.Release(ctx, id)
-	case "clear":
-		err = s.site.Clear(ctx, id)
+		s.site.release(id)
 	case "live":
 		live := []job.Live{{ID: id}}
 		s.site.expect(live)
 		fmt.Fprintf(&s.out, "%s is to begin at %v\n", id, sec(since(live[0].Start)))
 	case "close":
-		err = s.site.Close()
+		s.site.close()
 	case "fail":
 		s.w.breakDown(int(float(t, d, "node")))
 	case "repair":
@@ -78,7 +72,7 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 		s.pass(seconds(numbers(t, string(id))[0]))
 		return
 	case "snapshot":
-		s.snapshot(t)
+		s.snapshot()
 	default:
 		t.Fatalf("%s: no command %q", d.Pos, d.Cmd)
 	}
@@ -113,11 +107,8 @@ func (s *siteScenario) report(in step.Input) {
 	}
 }
 
-func (s *siteScenario) snapshot(t *testing.T) {
-	snap, err := s.site.Snapshot(context.Background(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+func (s *siteScenario) snapshot() {
+	snap := s.site.snapshot()
 	fmt.Fprintf(&s.out, "%s at %v, up to %v\n", snap.Driver, sec(since(snap.At)), snap.Queue.Partitions[0].MaxTime)
 	for _, n := range snap.Nodes {
 		fmt.Fprintf(&s.out, "%s: %d of %d cores free %s\n", n.Name, n.Free.CPUs, n.Capacity.CPUs, n.Down)

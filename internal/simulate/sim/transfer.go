@@ -102,7 +102,7 @@ func (s *server) share() {
 	at := max(Epoch+job.Time(math.Ceil(next*1000-almost))*milli, s.w.now)
 	if s.armed == 0 || at < s.armed {
 		s.armed = at
-		s.w.agenda.schedule(at, endRank, serverCheck{s, at})
+		s.w.At(at, func() { s.check(at) })
 	}
 }
 
@@ -121,15 +121,9 @@ func (s *server) equal() float64 {
 	return math.Inf(1)
 }
 
-// serverCheck is the event at which transfers may have ended. A check that was replaced by an earlier one does nothing.
-type serverCheck struct {
-	s  *server
-	at job.Time
-}
-
-func (c serverCheck) fire() {
-	s := c.s
-	if s.armed != c.at {
+// check ends the transfers that are over. A check that was replaced by an earlier one does nothing.
+func (s *server) check(at job.Time) {
+	if s.armed != at {
 		return
 	}
 	s.armed = 0

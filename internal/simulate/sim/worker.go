@@ -43,7 +43,7 @@ func (k *Worker) capacity() job.Resources {
 	if k.rentedMachine != nil {
 		return k.rentedMachine.capacity()
 	}
-	return k.g.site.w.machine.capacity(k.Node)
+	return k.g.site.w.machine.shown[k.Node].Capacity
 }
 
 // outputs returns the folder of the worker's map outputs. It is on a file system that all nodes

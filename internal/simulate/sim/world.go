@@ -95,7 +95,7 @@ func (w *World) advance() {
 	}
 	w.now = max(w.now, at)
 	for w.agenda.first() == w.now && w.err == nil {
-		w.agenda.next().fire()
+		w.agenda.next()()
 	}
 	w.start()
 	w.server.share()
@@ -165,12 +165,7 @@ func (w *World) finish() {
 func (w *World) Now() job.Time { return w.now }
 
 // At calls f at an instant, with the ends of tasks.
-func (w *World) At(at job.Time, f func()) { w.agenda.schedule(at, endRank, call(f)) }
-
-// call is an event that calls a function.
-type call func()
-
-func (c call) fire() { c() }
+func (w *World) At(at job.Time, f func()) { w.agenda.schedule(at, endRank, f) }
 
 // since converts a virtual time to the time of results, which begins with the workload.
 func since(t job.Time) job.Time { return t - Epoch }

@@ -30,9 +30,16 @@ type Odd struct {
 	Why  string
 }
 
-// In returns the error for the line in a file. The file name may be empty.
-func (o Odd) In(file string) *job.Error {
-	return BadLine(file, o.Line, o.Why, "correct the line, or skip odd lines")
+// Take refuses an odd line of a file, or adds it to those that were skipped. A line with nothing wrong is not odd.
+func (on OnOdd) Take(skipped *[]Odd, odd Odd, file string) error {
+	switch {
+	case odd.Why == "":
+	case on == Refuse:
+		return BadLine(file, odd.Line, odd.Why, "correct the line, or skip odd lines")
+	default:
+		*skipped = append(*skipped, odd)
+	}
+	return nil
 }
 
 // BadLine returns the error for a line of a file that the user has to correct.

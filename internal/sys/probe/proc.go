@@ -38,9 +38,7 @@ func (p Process) Ended() bool { return p.State == 'Z' || p.State == 'X' }
 
 // Ticks returns the time in the unit, and by the clock, of Process.Start. It is never before the start of a process that runs already.
 func Ticks() int64 {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) // it never fails with a clock that the kernel has
-	return now.Nano() / int64(tick)
+	return int64(clock(unix.CLOCK_BOOTTIME) / tick)
 }
 
 // Find returns the process with this PID, or false if it does not exist or has ended.

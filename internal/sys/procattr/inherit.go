@@ -40,8 +40,7 @@ func Own() job.Inherit {
 		own.Umask = umaskOf(status)
 	}
 	if raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil {
-		nice := 20 - raw // the kernel's own return value is never negative
-		own.Nice = &nice
+		own.Nice = new(20 - raw) // the kernel's own return value is never negative
 	}
 	own.Policy, own.IO, own.OOM = policy(), ioClass(), oomAdjust()
 	for _, r := range resources {
@@ -63,8 +62,7 @@ func umaskOf(status []byte) *int {
 	if err != nil {
 		return nil
 	}
-	n := int(mask)
-	return &n
+	return new(int(mask))
 }
 
 // openFiles returns the limit of open files that a program inherits. Go's runtime raises the limit of this

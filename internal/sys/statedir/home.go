@@ -90,10 +90,12 @@ func privateDir(dir string) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &u) && u.Mode:
-		return job.IOError(job.User, dir, "the state folder "+u.What, nil).Advice("if everything in it is yours, chmod 700 it")
 	case errors.As(err, &u):
-		return job.IOError(job.User, dir, "the state folder "+u.What, nil).Advice("set XDG_STATE_HOME to a folder of your own")
+		advice := "set XDG_STATE_HOME to a folder of your own"
+		if u.Mode {
+			advice = "if everything in it is yours, chmod 700 it"
+		}
+		return job.IOError(job.User, dir, "the state folder "+u.What, nil).Advice(advice)
 	}
 	return job.IOError(job.User, dir, "cannot create the state folder", err).Advice("set XDG_STATE_HOME to a folder you may write to")
 }

@@ -25,10 +25,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, b, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return WriteError(path, err)
-	}
-	return nil
+	return WriteError(path, renameio.WriteFile(path, b, 0o600, renameio.WithTempDir(filepath.Dir(path))))
 }
 
 // EncodeJSON returns what WriteJSON would write.
@@ -49,10 +46,7 @@ func ReadJSON(path string, v any) error {
 	if err == nil {
 		err = json.Unmarshal(b, v)
 	}
-	if err != nil {
-		return ReadError(path, err)
-	}
-	return nil
+	return ReadError(path, err)
 }
 
 // withSum adds its checksum to an encoded object. Other values stay as they are.

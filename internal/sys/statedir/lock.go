@@ -71,20 +71,15 @@ func flock(path string, how int) (*os.File, error) {
 	if err != nil {
 		return nil, job.IOError(job.Fatal, path, "cannot open the lock file", err).Advice(disk.Advice(err))
 	}
-	for {
+	for err = unix.EINTR; err == unix.EINTR; {
 		err = unix.Flock(int(f.Fd()), how)
-		if err != unix.EINTR {
-			break
-		}
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return f, nil
-	case errors.Is(err, unix.EWOULDBLOCK):
-		_ = f.Close()
-		return nil, ErrLocked
-	default:
-		_ = f.Close()
-		return nil, job.IOError(job.Fatal, path, "cannot lock", err).Advice("set XDG_STATE_HOME to a folder on a file system that has locks")
 	}
+	_ = f.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, ErrLocked
+	}
+	return nil, job.IOError(job.Fatal, path, "cannot lock", err).Advice("set XDG_STATE_HOME to a folder on a file system that has locks")
 }

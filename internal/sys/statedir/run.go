@@ -151,13 +151,10 @@ func (r Run) saveTasks(t Tasks) error {
 		return WriteError(r.tasks(), err)
 	}
 	defer func() { _ = f.Cleanup() }() // does nothing once the file is in place
-	if err := writeTasks(f.File, t); err != nil {
-		return WriteError(r.tasks(), err)
+	if err = writeTasks(f.File, t); err == nil {
+		err = f.CloseAtomicallyReplace()
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
-		return WriteError(r.tasks(), err)
-	}
-	return nil
+	return WriteError(r.tasks(), err)
 }
 
 // Load reads the run's spec and task table.
@@ -185,8 +182,11 @@ func (r Run) Spec() (*job.Spec, error) {
 	return &spec, nil
 }
 
-// WriteError returns the error for a file of the state folder that cannot be written.
+// WriteError returns the error for a file of the state folder that cannot be written, nil for nil.
 func WriteError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return job.IOError(job.Fatal, path, "cannot write", err).Advice(disk.Advice(err))
 }
 
@@ -199,7 +199,10 @@ func WithAdvice(err error) error {
 	return err
 }
 
-// ReadError returns the error for a file of the state folder that cannot be read.
+// ReadError returns the error for a file of the state folder that cannot be read, nil for nil.
 func ReadError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return job.IOError(job.Fatal, path, "cannot read", err)
 }

@@ -43,8 +43,5 @@ func (r Run) MarkArchived() error {
 	if err == nil {
 		err = os.Chmod(r.Summary(), ofArchived)
 	}
-	if err != nil {
-		return WriteError(r.Summary(), err)
-	}
-	return nil
+	return WriteError(r.Summary(), err)
 }

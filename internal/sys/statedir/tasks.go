@@ -55,10 +55,7 @@ func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
 		return Tasks{}, ReadError(r.tasks(), err)
 	}
 	t, err := readTasks(b, kind)
-	if err != nil {
-		return Tasks{}, WithAdvice(ReadError(r.tasks(), err))
-	}
-	return t, nil
+	return t, WithAdvice(ReadError(r.tasks(), err))
 }
 
 // readTasks returns the task table that a file has, and keeps b. It verifies its checksum, if there is one.

@@ -65,7 +65,7 @@ func NewBed(t *testing.T, s System, c Cluster, worker string) *Bed {
 	if err := os.WriteFile(exe, []byte("#!/bin/sh\n"+worker), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b.Opts = batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: Now,
+	b.Opts = batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: Now, Wall: Now,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Report: func(in step.Input) { b.reports <- in }}, System: s.Open,
 		Dir: filepath.Join(t.TempDir(), "allocs"), Scratch: t.TempDir(), Poll: cmp.Or(s.Poll, 200*time.Millisecond), RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
 	b.D = batch.New(b.Opts)

@@ -67,7 +67,8 @@ func (w *world) submit(a *App, order uint64) *sched.Job {
 	j.Order = order
 	for i := range a.tasks {
 		t := sched.NewTasks(j, a.kind(i))
-		t.Begin.Ready.End, t.Left.Tasks = int32(a.tasks[i]), a.tasks[i]
+		t.Left.Tasks = a.tasks[i]
+		t.Begin.Ready.Extend(0, int32(a.tasks[i]-1))
 		j.By = append(j.By, t)
 	}
 	w.Enter(j)

@@ -3,10 +3,16 @@
 package tracetest
 
 import (
+	"cmp"
+	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -34,6 +40,36 @@ func Path(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Schedule returns the text of a trace in the Standard Workload Format whose jobs are ordered by their starts, as those of the oracles are, in
+// the order of submission.
+func Schedule(t testing.TB, name string) io.Reader {
+	t.Helper()
+	f, err := os.Open(Path(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	submit := func(line string) float64 {
+		fields := strings.Fields(line)
+		if len(fields) != 18 {
+			return -1 // comments stay at the top
+		}
+		at, _ := strconv.ParseFloat(fields[1], 64)
+		return at
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(submit(a), submit(b)) })
+	return strings.NewReader(strings.Join(lines, ""))
 }
 
 func folder(t testing.TB) string {

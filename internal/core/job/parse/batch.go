@@ -44,14 +44,6 @@ func (b BatchSystem) option() Option {
 
 // addArg adds an argument to the request.
 func (b BatchSystem) addArg(a *Ask, where, value string) error {
-	r := &a.request
-	if a.amends && !a.argsSet || value == noBatchArgs {
-		r.BatchArgs, r.ArgsFlag = nil, ""
-	}
-	a.argsSet = true
-	if value == noBatchArgs {
-		return nil
-	}
 	names := func(own string) bool {
 		name, _, _ := strings.Cut(value, "=")
 		return name == own || len(own) == 2 && strings.HasPrefix(value, own)
@@ -61,9 +53,21 @@ func (b BatchSystem) addArg(a *Ask, where, value string) error {
 		return job.ArgumentError(where, fmt.Sprintf("%q names another cluster, whose queue berth would not read", value), b.Choose)
 	case slices.ContainsFunc(b.Own, names):
 		return job.ArgumentError(where, fmt.Sprintf("berth sets %q itself", value), "bound it with --nodes, --max-nodes, --time or --max-time")
-	case r.ArgsFlag != "" && r.ArgsFlag != b.Flag:
-		return job.ArgumentError(where, "arguments for another batch system are given with --"+r.ArgsFlag, "use one of the two flags")
 	}
-	r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, value), b.Flag
+	first := a.first("batch arguments", where)
+	a.write(func(s *job.Spec) error {
+		r := &s.Request
+		switch {
+		case value == noBatchArgs:
+			r.BatchArgs, r.ArgsFlag = nil, ""
+		case first:
+			r.BatchArgs, r.ArgsFlag = []string{value}, b.Flag
+		case r.ArgsFlag != "" && r.ArgsFlag != b.Flag:
+			return job.ArgumentError(where, "arguments for another batch system are given with --"+r.ArgsFlag, "use one of the two flags")
+		default:
+			r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, value), b.Flag
+		}
+		return nil
+	})
 	return nil
 }

@@ -3,11 +3,13 @@ package parse
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // Duration parses a duration in sbatch's forms (MM, MM:SS, HH:MM:SS, D-HH,
@@ -53,84 +55,47 @@ func Limit(where, s string) (time.Duration, error) {
 	return Duration(where, s)
 }
 
-// clockSeconds parses the forms of sbatch. Every part after the first must be below 60, and
-// hours after days below 24.
+// clock is the form of minutes, MM:SS and HH:MM:SS, and behind days of HH, HH:MM and HH:MM:SS.
+var clock = pattern.Lazy(`^(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$`)
+
+// clockSeconds parses what Slurm takes for a time. It reports whether s has that form.
 func clockSeconds(s string) (float64, bool) {
-	days, clock, hasDays := strings.Cut(s, "-")
-	if !hasDays {
-		clock = s
-	}
-	parts := strings.Split(clock, ":")
-	var units []float64
-	var limits []int
-	switch {
-	case len(parts) > 3:
+	m := clock().FindStringSubmatch(s)
+	if m == nil {
 		return 0, false
-	case hasDays:
-		units, limits = []float64{3600, 60, 1}, []int{24, 60, 60}
-	case len(parts) == 3:
-		units, limits = []float64{3600, 60, 1}, []int{0, 60, 60}
-	default:
-		units, limits = []float64{60, 1}, []int{0, 60}
 	}
-	total := 0.0
-	if hasDays {
-		n, ok := clockPart(days, 0)
-		if !ok {
-			return 0, false
-		}
-		total = n * 86400
+	parts := slices.DeleteFunc(m[2:], func(p string) bool { return p == "" })
+	units, limit := []float64{3600, 60, 1}, 24.0
+	if m[1] == "" {
+		units, limit = units[3-max(2, len(parts)):], math.Inf(1)
 	}
+	total := amount(m[1], 86400)
 	for i, p := range parts {
-		n, ok := clockPart(p, limits[i])
-		if !ok {
+		if amount(p, 1) >= limit {
 			return 0, false
 		}
-		total += n * units[i]
+		total, limit = total+amount(p, units[i]), 60
 	}
 	return total, true
 }
 
-// clockPart parses digits whose value is below limit. A limit of 0 allows any value.
-func clockPart(s string, limit int) (float64, bool) {
-	if !isDigits(s) {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil && (limit == 0 || n < float64(limit))
+// amount returns a number of digits, or none, in some unit.
+func amount(digits string, unit float64) float64 {
+	n, _ := strconv.ParseFloat(digits, 64) // without digits 0, and too many are infinite
+	return n * unit
 }
 
-// durationUnits lists the units from the largest to the smallest. Each may occur once.
-var durationUnits = []struct {
-	name    string
-	seconds float64
-}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}, {"ms", 1e-3}}
+// units is the form of amounts with units, the larger ones first.
+var units = pattern.Lazy(strings.ReplaceAll("^(?:Nd)?(?:Nh)?(?:Nm)?(?:Ns)?(?:Nms)?$", "N", `(\d+(?:\.\d+)?)`))
 
-// unitSeconds parses numbers with units, larger units first: 1d12h, 1h30m, 1.5s.
-func unitSeconds(s string) (float64, bool) {
-	total, unit := 0.0, 0
-	for s != "" {
-		end := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
-		if end <= 0 || !isDecimal(s[:end]) {
-			return 0, false
-		}
-		n, err := strconv.ParseFloat(s[:end], 64)
-		if err != nil {
-			return 0, false
-		}
-		name := s[end:]
-		if next := strings.IndexAny(name, "0123456789."); next >= 0 {
-			name = name[:next]
-		}
-		for unit < len(durationUnits) && durationUnits[unit].name != name {
-			unit++
-		}
-		if unit == len(durationUnits) {
-			return 0, false
-		}
-		total += n * durationUnits[unit].seconds
-		unit++
-		s = s[end+len(name):]
+// unitSeconds parses amounts with units, as in 1h30m. It reports whether s has that form.
+func unitSeconds(s string) (total float64, ok bool) {
+	m := units().FindStringSubmatch(s)
+	if m == nil || s == "" {
+		return 0, false
 	}
-	return total, unit > 0
+	for i, seconds := range []float64{86400, 3600, 60, 1, 1e-3} {
+		total += amount(m[i+1], seconds)
+	}
+	return total, true
 }

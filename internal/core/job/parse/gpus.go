@@ -19,8 +19,13 @@ func GPUs(where, value string) (n int, kind string, err error) {
 	return n, kind, nil
 }
 
-func setGPUs(a *Ask, where, value string) (err error) {
-	a.need.GPUs, a.need.GPUType, err = GPUs(where, value)
-	a.gpusSet = err == nil
+func setGPUs(a *Ask, where, value string) error {
+	number, kind, err := GPUs(where, value)
+	a.write(func(s *job.Spec) error {
+		for _, n := range needs(s) {
+			n.GPUs, n.GPUType = number, kind
+		}
+		return nil
+	})
 	return err
 }

@@ -33,7 +33,7 @@ func TestGPUsOfJobs(t *testing.T) {
 	if err != nil || m.MapReduce.MapNeed.GPUs != 1 || m.MapReduce.ReduceNeed.GPUs != 1 {
 		t.Errorf("%+v, %v", m.MapReduce, err)
 	}
-	again := Amend(s)
+	again := &Ask{}
 	for _, o := range Options() {
 		if o.Name == "gpus" {
 			err = o.Set(again, "--gpus", "0")

@@ -19,15 +19,12 @@ type Grow[T ~int64] struct {
 	Auto  bool // First is chosen from earlier tasks
 }
 
-// Own returns the amount with which a single task starts, and up to which it may grow; most is 0 if it never grows.
-func (g Grow[T]) Own(where string) (first, most T, err error) {
-	switch {
-	case g.Auto:
-		err = job.ConfigError(where, "the memory of a single task cannot be chosen", "leave it out and submit the bag with --mem auto, or write a size or a range, as in 4G..64G")
-	case g.Most > g.First:
-		most = g.Most
+// more returns up to what the amount grows, or 0.
+func (g Grow[T]) more() T {
+	if g.Most == g.First {
+		return 0
 	}
-	return g.First, most, err
+	return g.Most
 }
 
 // autoWord chooses the memory of tasks from earlier ones.
@@ -83,40 +80,29 @@ func noRange(where, s string) error {
 	return job.ConfigError(where, fmt.Sprintf("%q has a 0", s), "write a range of values above 0, or a single value")
 }
 
-func setMem(a *Ask, where, value string) (err error) {
-	a.mem, err = GrowMem(where, value)
-	a.memWhere = where
-	return err
-}
-
-// applyMem writes the memory of a task into every kind of task that the job has.
-func (a *Ask) applyMem(s *job.Spec) error {
-	m := a.mem
-	if !m.Auto && m.First == 0 {
+// setMem sets the memory of every kind of task that the job has.
+func setMem(a *Ask, where, value string) error {
+	m, err := GrowMem(where, value)
+	a.write(func(s *job.Spec) error {
+		switch {
+		case !m.Auto && m.First == 0:
+			return nil
+		case s.MapReduce != nil && (m.Auto || m.Most > m.First):
+			return job.ArgumentError(where, "only the memory of a bag's tasks can grow, or be chosen from earlier ones", "write a single size, as in 4G")
+		}
+		for _, n := range needs(s) {
+			n.Mem = m.First
+		}
+		if b := s.Bag; b != nil {
+			b.MaxMem, b.AutoMem = m.more(), m.Auto
+		}
 		return nil
-	}
-	if r := s.MapReduce; r != nil {
-		if m.Auto || m.Most > m.First {
-			return job.ArgumentError(a.memWhere, "only the memory of a bag's tasks can grow, or be chosen from earlier ones", "write a single size, as in 4G")
-		}
-		r.MapNeed.Mem, r.ReduceNeed.Mem = m.First, m.First
-	}
-	if b := s.Bag; b != nil {
-		b.Need.Mem, b.MaxMem, b.AutoMem = m.First, m.Most, m.Auto
-		if m.Most == m.First {
-			b.MaxMem = 0
-		}
-	}
-	return nil
+	})
+	return err
 }
 
 func setTimeLimit(a *Ask, where, value string) error {
 	g, err := GrowTime(where, value)
-	a.bag = append(a.bag, func(b *job.BagSpec) {
-		b.TimeLimit, b.MaxTimeLimit = g.First, g.Most
-		if g.Most == g.First {
-			b.MaxTimeLimit = 0
-		}
-	})
+	a.ofBag(func(b *job.BagSpec) { b.TimeLimit, b.MaxTimeLimit = g.First, g.more() })
 	return err
 }

@@ -57,7 +57,7 @@ func TestGrowApplies(t *testing.T) {
 		{"auto", "unlimited", job.BagSpec{AutoMem: true}},
 		{"2G", "5", job.BagSpec{Need: job.Resources{Mem: 2 * gib}, TimeLimit: 5 * time.Minute}},
 	} {
-		a := Amend(s)
+		a := &Ask{}
 		if err := optionNamed(t, "mem").Set(a, "--mem", c.mem); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestGrowApplies(t *testing.T) {
 
 func optionNamed(t *testing.T, name string) *Option {
 	t.Helper()
-	for _, o := range append(Options(), BagOptions()...) {
+	for _, o := range append(Options(), OptionsOf("entry", "bag", "resume")...) {
 		if o.Name == name {
 			return &o
 		}

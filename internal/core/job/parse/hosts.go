@@ -64,22 +64,3 @@ func host(where, word string) (h job.Host, err error) {
 	}
 	return h, nil
 }
-
-func setHosts(a *Ask, where, value string) error {
-	hosts, err := Hosts(where, value)
-	if err != nil {
-		return err
-	}
-	if !a.hostsSet { // the first --hosts of a resume replaces the hosts of the job
-		a.hostsSet, a.request.Remote.Hosts = true, nil
-	}
-	for _, h := range hosts {
-		for _, other := range a.request.Remote.Hosts {
-			if h.Name == other.Name {
-				return job.ConfigError(where, fmt.Sprintf("host %s is named twice", h.Name), "name it once, with the number of cores of both")
-			}
-		}
-		a.request.Remote.Hosts = append(a.request.Remote.Hosts, h)
-	}
-	return nil
-}

@@ -1,7 +1,9 @@
 package parse
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"berth/internal/core/job"
@@ -30,16 +32,28 @@ func TestHosts(t *testing.T) {
 // TestHostsTwice: hosts of several options add up, and none may be there twice.
 func TestHostsTwice(t *testing.T) {
 	var a Ask
-	a.request.Remote.Hosts = []job.Host{{Name: "of the job that is resumed"}}
+	spec := job.New(job.Bag, "/d")
+	spec.Name, spec.Bag.Command = "n", []string{"x"}
+	spec.Request.Remote.Hosts = []job.Host{{Name: "of the job that is resumed"}}
 	for _, value := range []string{"a", "2/b"} {
-		if err := setHosts(&a, "--hosts", value); err != nil {
+		if err := optionNamed(t, "hosts").Set(&a, "--hosts", value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := a.request.Remote.Key(); got != ",a,2/b" {
+	if err := a.Apply(spec); err != nil {
+		t.Fatal(err)
+	}
+	if got := spec.Request.Remote.Key(); got != ",a,2/b" {
 		t.Errorf("hosts %q", got)
 	}
-	if err := setHosts(&a, "--hosts", "3/a"); err == nil {
-		t.Error("a host was taken twice")
+	spec.Normalize()
+	if err := spec.Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(optionNamed(t, "hosts").Set(&a, "--hosts", "3/a"), a.Apply(spec)); err != nil {
+		t.Fatal(err)
+	}
+	if err := spec.Validate(); err == nil || !strings.Contains(err.Error(), "host a is named twice") {
+		t.Errorf("a host was taken twice: %v", err)
 	}
 }

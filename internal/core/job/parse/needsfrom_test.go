@@ -13,7 +13,7 @@ import (
 func TestTakeNeeds(t *testing.T) {
 	for _, c := range []struct {
 		lines string
-		needs [len(needColumns)]string
+		needs [len(Needs)]string
 		want  []job.Needs
 		fails string
 	}{

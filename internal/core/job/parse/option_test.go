@@ -171,3 +171,31 @@ func TestCheckEntries(t *testing.T) {
 		t.Errorf("pruned entries are %q", got)
 	}
 }
+
+// TestOptionTable: each option has a way to be set, and what is read fits its place in the spec.
+func TestOptionTable(t *testing.T) {
+	values := map[string]string{"time": "1h", "limit": "1h", "size": "1M", "share": "5%", "power": "80:250", "progress": "cpu", "flag": "true", "machines": "a=2"}
+	for line := range strings.Lines(optionsText) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if line[0] == '#' || row[4] == "own" {
+			continue
+		}
+		value, known := values[row[4]]
+		if !known {
+			value = "5"
+		}
+		if kind, words, _ := strings.Cut(row[4], " "); kind == "words" {
+			_, value, _ = strings.Cut(words, ",")
+			value, _, _ = strings.Cut(value, ",")
+		}
+		for _, s := range []*job.Spec{job.New(job.Bag, "/d"), job.New(job.MapReduce, "/d")} {
+			var a Ask
+			if err := errors.Join(optionNamed(t, row[1]).Set(&a, "--"+row[1], value), a.Apply(s)); err != nil {
+				t.Errorf("%s: %v", row[1], err)
+			}
+			if to := s.Field(row[5]); to.IsValid() && to.IsZero() {
+				t.Errorf("%s: %q leaves %s as it was", row[1], value, row[5])
+			}
+		}
+	}
+}

@@ -29,7 +29,7 @@ func TestNodeRates(t *testing.T) {
 // TestRatesAmend: what a resumed job is told replaces all that it had been told of that kind.
 func TestRatesAmend(t *testing.T) {
 	s := &job.Spec{Request: job.Request{Rates: job.NodeRates{Disk: []job.NodeRate{{Bytes: 1}}, Net: []job.NodeRate{{Bytes: 2}}}}}
-	a := Amend(s)
+	a := &Ask{}
 	for _, o := range Options() {
 		if o.Name == "node-disk" {
 			for _, v := range []string{"gpu*=7", "9"} {

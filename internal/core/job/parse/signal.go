@@ -32,7 +32,7 @@ func setSignal(a *Ask, where, value string) (err error) {
 			return err
 		}
 	}
-	a.bag = append(a.bag, func(b *job.BagSpec) { b.Signal, b.SignalLead = number, lead })
+	a.ofBag(func(b *job.BagSpec) { b.Signal, b.SignalLead = number, lead })
 	return nil
 }
 

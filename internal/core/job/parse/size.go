@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // sizeUnits are the letters of the binary units of sizes, as in sbatch and sort.
@@ -25,53 +26,30 @@ func Mem(where, s string) (int64, error) {
 	return parseSize(where, s, 1<<20, "megabytes")
 }
 
-func parseSize(where, s string, plain int64, plainName string) (int64, error) {
-	number, unit, ok := splitSize(strings.TrimSpace(s), plain)
-	if !ok {
+func parseSize(where, s string, unit int64, plainName string) (int64, error) {
+	m := sizeForm().FindStringSubmatch(strings.ToUpper(strings.TrimSpace(s)))
+	if m == nil {
 		return 0, job.ConfigError(where, fmt.Sprintf("%q is not a size", s),
 			"write a number and a unit, as in 512M, 4G or 1.5T; a number without a unit is "+plainName)
 	}
-	// Whole numbers stay exact; a float64 would lose bytes beyond 2^53.
-	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-		if n > math.MaxInt64/unit {
-			return 0, sizeTooLarge(where, s)
-		}
+	switch {
+	case m[2] == "B":
+		unit = 1
+	case m[2] != "":
+		unit = 1 << (10 * (1 + strings.Index(sizeUnits, m[2][:1])))
+	}
+	if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && n <= math.MaxInt64/unit {
 		return n * unit, nil
 	}
-	f, err := strconv.ParseFloat(number, 64)
+	f, err := strconv.ParseFloat(m[1], 64)
 	if err != nil || f*float64(unit) >= math.MaxInt64 {
-		return 0, sizeTooLarge(where, s)
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is too large", s), "write a smaller size; no machine has this much")
 	}
 	return int64(math.Round(f * float64(unit))), nil
 }
 
-func sizeTooLarge(where, s string) error {
-	return job.ConfigError(where, fmt.Sprintf("%q is too large", s), "write a smaller size; no machine has this much")
-}
-
-// splitSize splits a size into its number, checked to be digits with at most one
-// point between them, and its unit in bytes.
-func splitSize(s string, plain int64) (number string, unit int64, ok bool) {
-	end := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
-	if end < 0 {
-		return s, plain, isDecimal(s)
-	}
-	number, suffix := s[:end], strings.ToUpper(s[end:])
-	if suffix == "B" {
-		return number, 1, isDecimal(number)
-	}
-	power := strings.IndexByte(sizeUnits, suffix[0])
-	if power < 0 || (suffix[1:] != "" && suffix[1:] != "B" && suffix[1:] != "IB") {
-		return "", 0, false
-	}
-	return number, 1 << (10 * (power + 1)), isDecimal(number)
-}
-
-// isDecimal reports whether s is digits, or digits, a point and digits.
-func isDecimal(s string) bool {
-	whole, fraction, point := strings.Cut(s, ".")
-	return isDigits(whole) && (!point || isDigits(fraction))
-}
+// sizeForm is a number and a unit.
+var sizeForm = pattern.Lazy(`^(\d+(?:\.\d+)?)(B|[` + sizeUnits + `](?:I?B)?)?$`)
 
 func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""

@@ -20,8 +20,8 @@ type BagSources struct {
 	Append    bool // the entry may be appended to the last of several commands
 	SkipEmpty bool // empty entries are skipped, and it is no error if none is left
 
-	Columns *regexp.Regexp           // separates the columns of an entry; nil: an entry is one column
-	needs   [len(needColumns)]string // columns with the needs of tasks, as the user names them
+	Columns *regexp.Regexp     // separates the columns of an entry; nil: an entry is one column
+	needs   [len(Needs)]string // columns with the needs of tasks, as the user names them
 
 	Where string // flag or file:line of the source, for errors
 }
@@ -128,9 +128,8 @@ func SplitLines(text string, null bool) []string {
 	return lines
 }
 
-// Check returns an error if there is more than one source.
-func (s *BagSources) Check() error {
-	var given []string
+// given returns the names of the sources that are named.
+func (s *BagSources) given() (names []string) {
 	for _, source := range []struct {
 		name string
 		set  bool
@@ -141,19 +140,22 @@ func (s *BagSources) Check() error {
 		{"entries", s.Entries != nil},
 	} {
 		if source.set {
-			given = append(given, source.name)
+			names = append(names, source.name)
 		}
 	}
-	if len(given) > 1 {
+	return names
+}
+
+// Check refuses several sources.
+func (s *BagSources) Check() error {
+	if given := s.given(); len(given) > 1 {
 		return job.ArgumentError(s.Where, "entries come from "+strings.Join(given, " and from "), "keep one of them")
 	}
 	return nil
 }
 
 // None reports whether no source is named.
-func (s *BagSources) None() bool {
-	return s.EachLine == "" && s.Array == nil && len(s.Lists) == 0 && s.Entries == nil
-}
+func (s *BagSources) None() bool { return len(s.given()) == 0 }
 
 // CheckEntries checks that there are entries, and that they have every column that the
 // command names.

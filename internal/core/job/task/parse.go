@@ -20,35 +20,35 @@ import (
 // maxName is the length in bytes of the longest name of a task.
 const maxName = 255
 
-// keys are the keys of a line, each with what reads its value into a task.
-var keys = map[string]func(s *Spec, where string, value json.RawMessage) error{
-	"name":    func(s *Spec, where string, v json.RawMessage) (err error) { s.Name, err = name(where, v); return },
-	"command": command,
-	"entry":   func(s *Spec, where string, v json.RawMessage) (err error) { s.Entry, err = words(where, v); return },
-	"cpus": func(s *Spec, where string, v json.RawMessage) (err error) {
-		s.CPUs, err = whole(where, v, 1, job.MaxCPUs)
-		return
-	},
-	"mem": func(s *Spec, where string, v json.RawMessage) (err error) {
-		s.Mem, s.MaxMem, err = grows(where, v, parse.GrowMem)
-		return
-	},
-	"gpus": gpus,
-	"time": func(s *Spec, where string, v json.RawMessage) (err error) {
-		s.TimeLimit, s.MaxTimeLimit, err = grows(where, v, parse.GrowTime)
-		return
-	},
-	"dir":     func(s *Spec, where string, v json.RawMessage) (err error) { s.Dir, err = text(where, v); return },
-	"env":     env,
-	"stdout":  func(s *Spec, where string, v json.RawMessage) (err error) { s.Stdout, err = text(where, v); return },
-	"stderr":  func(s *Spec, where string, v json.RawMessage) (err error) { s.Stderr, err = text(where, v); return },
-	"outputs": func(s *Spec, where string, v json.RawMessage) (err error) { s.Outputs, err = words(where, v); return },
-	"application": func(s *Spec, where string, v json.RawMessage) (err error) {
-		s.Application, err = text(where, v)
-		return
-	},
-	"retries": retries,
-	"after":   after,
+// reader reads the value of a key into a task.
+type reader func(s *Spec, where string, v json.RawMessage) error
+
+// keys are the keys of a line.
+var keys = func() map[string]reader {
+	all := map[string]reader{
+		"name":        into(name, func(s *Spec) *string { return &s.Name }),
+		"command":     command,
+		"entry":       into(words, func(s *Spec) *[]string { return (*[]string)(&s.Entry) }),
+		"dir":         into(text, func(s *Spec) *string { return &s.Dir }),
+		"env":         env,
+		"stdout":      into(text, func(s *Spec) *string { return &s.Stdout }),
+		"stderr":      into(text, func(s *Spec) *string { return &s.Stderr }),
+		"outputs":     into(words, func(s *Spec) *[]string { return &s.Outputs }),
+		"application": into(text, func(s *Spec) *string { return &s.Application }),
+		"retries":     retries,
+		"after":       after,
+	}
+	for _, n := range parse.Needs {
+		all[n.Name] = func(s *Spec, where string, v json.RawMessage) error { return need(&s.Needs, where, v, n.Read) }
+	}
+	return all
+}()
+
+func into[T any](read func(where string, v json.RawMessage) (T, error), field func(*Spec) *T) reader {
+	return func(s *Spec, where string, v json.RawMessage) (err error) {
+		*field(s), err = read(where, v)
+		return err
+	}
 }
 
 // Lines returns the lines of an input, nil for an empty one.
@@ -221,36 +221,17 @@ func whole(where string, v json.RawMessage, low, high int) (int, error) {
 	return n, nil
 }
 
-// grows reads a size or a duration as the option of that name does: a text with a unit or a range, or a number without a unit. most is 0
-// without a range.
-func grows[T ~int64](where string, v json.RawMessage, read func(where, s string) (parse.Grow[T], error)) (first, most T, err error) {
-	s := string(v)
+// need reads one of the task's own needs as the option for it does: a text with a unit, a type or a range, or a number without.
+func need(n *job.Needs, where string, v json.RawMessage, read func(n *job.Needs, where, value string) error) (err error) {
+	said, before := string(v), *n
 	if v[0] == '"' {
-		if s, err = text(where, v); err != nil {
-			return 0, 0, err
-		}
-	}
-	g, err := read(where, s)
-	if err == nil {
-		first, most, err = g.Own(where)
-	}
-	if err == nil && first == 0 {
-		err = job.ConfigError(where, "it is 0", "write more, or leave the key out")
-	}
-	return first, most, err
-}
-
-// gpus reads a number of GPUs, or a text such as "2:a100".
-func gpus(s *Spec, where string, v json.RawMessage) (err error) {
-	if v[0] == '"' {
-		said, err := text(where, v)
-		if err != nil {
+		if said, err = text(where, v); err != nil {
 			return err
 		}
-		number, kind, _ := strings.Cut(said, ":")
-		s.GPUType, v = kind, json.RawMessage(number)
 	}
-	s.GPUs, err = whole(where, v, 0, math.MaxInt16)
+	if err = read(n, where, said); err == nil && *n == before {
+		err = job.ConfigError(where, "it is 0", "write more, or leave the key out")
+	}
 	return err
 }
 

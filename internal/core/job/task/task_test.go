@@ -14,7 +14,7 @@ import (
 func none(string) (int, bool) { return 0, false }
 
 func TestParse(t *testing.T) {
-	got, err := Parse("-", Lines([]byte(`{"name":"a","command":["sort","-o","{}","x y"],"cpus":2,"mem":"4G","gpus":"2:a100","time":"1h30m","retries":0}
+	got, err := Parse("-", Lines([]byte(`{"name":"a","command":["sort","-o","{}","x y"],"cpus":"2","mem":"4G","gpus":"2:a100","time":"1h30m","retries":0}
 
 {"command":"echo $HOME","mem":512,"gpus":1,"dir":"sub","env":{"B":"2","A":"1=1"},"stdout":"o","stderr":"none","outputs":["*.txt"],"application":"x","after":["a",3]}
 {"entry":"one","mem":"4G..64G","time":"10m..2h"}
@@ -55,14 +55,13 @@ func TestErrors(t *testing.T) {
 		{`{"command":["\\\ud83d\ude00","\ud83d\ud83d\ude00"]}`, `-:1: \ud83d is half of a character`},
 		{`{"command":"a","entry":"b"}`, "both a command and an entry"},
 		{"{\"command\":\"\xff\"}", "-:1: the line is not valid UTF-8"},
-		{`{"cpus":"2"}`, `-:1: cpus: "2" is not a whole number`},
-		{`{"cpus":0}`, "-:1: cpus: 0 is not a whole number from 1"},
+		{`{"cpus":0}`, `-:1: cpus: "0" is not a number in the allowed range; write a whole number from 1 to`},
 		{`{"mem":"4X"}`, `-:1: mem: "4X" is not a size`},
 		{`{"mem":0}`, "-:1: mem: it is 0"},
 		{`{"mem":"8G..4G"}`, `-:1: mem: "8G..4G" ends below its begin`},
 		{`{"mem":"auto"}`, "-:1: mem: the memory of a single task cannot be chosen"},
 		{`{"time":"2h..1h"}`, `-:1: time: "2h..1h" ends below its begin`},
-		{`{"gpus":"two:a100"}`, "-:1: gpus: two is not a whole number"},
+		{`{"gpus":"two:a100"}`, `-:1: gpus: "two:a100" is not a number of GPUs`},
 		{`{"gpus":":a100"}`, "-:1: gpus:"},
 		{`{"time":{}}`, `-:1: time: "{}" is not a duration`},
 		{`{"env":{"A":1}}`, "-:1: env:"},

@@ -46,7 +46,7 @@ func (s *search) contention(b *box, p *part, known *bounds, few, money float64) 
 	}
 	use := p.server * known.least
 	if use > 0 {
-		streams = s.streams(b, p, min(streams, moving/use*(1+1e-9)), known, money)
+		streams = min(streams, moving/use*(1+1e-9))
 	}
 	bound, served := rented.AtBest(rented.Range{Few: int(few), Many: int(math.Ceil(known.slots)), LeastShare: min(least, share), MostShare: share,
 		MostStreams: streams, LeastUse: use, MostUse: p.server * known.most}, p.bag.Spread)
@@ -54,16 +54,6 @@ func (s *search) contention(b *box, p *part, known *bounds, few, money float64) 
 	known.start.Credit = min(known.start.Credit, bound.Credit+1e-9)
 	known.served = min(known.served, served*(1+1e-9))
 	return true
-}
-
-// streams lowers an upper bound D of how many transfers at once use the server's whole capacity, mean over tasks: where the machines of the box
-// move f more data than machines with D do, f = Σ n_k·r_k·(d_k − D·σ), the mean is D + f/(σ·Σ n_k·r_k).
-func (s *search) streams(b *box, p *part, bound float64, known *bounds, money float64) float64 {
-	for i := range p.kinds {
-		p.excess[i] = p.moving[i] - bound*p.server*p.rates.value[i]
-	}
-	f := s.most(b, p.excess, money)
-	return min(bound, (bound+max(f/known.least, f/known.most)/p.server)*(1+1e-9))
 }
 
 // longest raises the lower bound of the tail of a phase.

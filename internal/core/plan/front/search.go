@@ -48,7 +48,6 @@ func (m *Model) Epsilon() float64 {
 // exact search chooses the counts of a small box one kind after another, with the same bounds (depth.go).
 func (m *Model) Search(epsilon float64) (found Set, within float64) {
 	s := m.newSearch(epsilon)
-	s.alone()
 	s.fastest()
 	low, up := s.span()
 	for at := low; at < up; {
@@ -142,17 +141,6 @@ func (s *search) slice(low, up float64) {
 	s.whole = s.all()
 	for i := range s.kinds {
 		s.costs.value[i] = s.kinds[i].Bill(low)
-	}
-}
-
-// alone evaluates all configurations of one type.
-func (s *search) alone() {
-	for i := range s.kinds {
-		for n := 1; n <= s.kinds[i].Limit; n++ {
-			s.counts[i] = n
-			s.found.add(s.Evaluate(s.counts))
-		}
-		s.counts[i] = 0
 	}
 }
 

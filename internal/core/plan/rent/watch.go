@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
 )
 
 // Watch collects from the records of a run which attempts run on its machines and how long tasks take on each type.
@@ -14,23 +15,9 @@ type Watch struct {
 
 	on    map[job.Attempt]job.NodeID // running attempts
 	runs  map[job.NodeID]int         // their number on each node
-	times []average                  // by type
+	times []predict.Sketch           // by type
 	moved float64                    // bytes, of finished tasks
 }
-
-// average is the mean and the variance of a number of values.
-type average struct {
-	count       int
-	sum, square float64
-}
-
-func (a *average) add(v float64) {
-	a.count++
-	a.sum += v
-	a.square += v * v
-}
-
-func (a *average) mean() float64 { return a.sum / math.Max(1, float64(a.count)) }
 
 // NewWatch returns a Watch without records.
 func NewWatch(phases ...job.Phase) *Watch {
@@ -63,7 +50,7 @@ func (w *Watch) Observe(r event.Record, kind func(job.NodeID) int) {
 // learn adds a finished task of a type.
 func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 	for len(w.times) <= kind {
-		w.times = append(w.times, average{})
+		w.times = append(w.times, predict.Sketch{})
 	}
 	seconds := 0.0
 	for _, s := range stats {
@@ -78,7 +65,7 @@ func (w *Watch) learn(kind int, stats []job.PhaseStat) {
 			}
 		}
 	}
-	w.times[kind].add(seconds)
+	w.times[kind].Add(seconds)
 }
 
 // Moved returns how many bytes finished tasks have moved to and from the data server.
@@ -93,29 +80,28 @@ const usual = 0.3
 // Spread returns the standard deviation of task times divided by their mean, of the type with the most finished
 // tasks.
 func (w *Watch) Spread() float64 {
-	most := average{}
+	var most predict.Sketch
 	for _, a := range w.times {
-		if a.count > most.count {
+		if a.Count > most.Count {
 			most = a
 		}
 	}
-	if most.count < known || most.mean() <= 0 {
+	if most.Count < known || most.Mean() <= 0 {
 		return usual
 	}
-	n := float64(most.count)
-	variance := math.Max(0, (most.square-n*most.mean()*most.mean())/(n-1))
-	return math.Sqrt(variance) / most.mean()
+	n := float64(most.Count)
+	return most.StdDev() * math.Sqrt(n/(n-1)) / most.Mean()
 }
 
 // Task returns the expected time of a task on a type in seconds, from the planned time (0: none) and the measured
 // ones; 0 if nothing is known.
 func (w *Watch) Task(kind int, planned float64) float64 {
-	if kind >= len(w.times) || w.times[kind].count == 0 {
+	if kind >= len(w.times) || w.times[kind].Count == 0 {
 		return planned
 	}
 	a := &w.times[kind]
 	if planned == 0 {
-		return a.mean()
+		return a.Mean()
 	}
-	return Mean(planned, a.mean(), a.count)
+	return Mean(planned, a.Mean(), int(a.Count))
 }

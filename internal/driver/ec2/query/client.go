@@ -15,9 +15,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/ec2query"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
@@ -42,17 +42,8 @@ func New(ctx context.Context, c aws.Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{region: c.Region, endpoint: endpoint, keys: c.Credentials, http: c.HTTPClient, retryer: retry.NewStandard(), signer: v4.NewSigner()}
-	if c.Retryer != nil {
-		client.retryer = c.Retryer()
-	}
-	if c.RetryMaxAttempts > 0 {
-		client.retryer = retry.AddWithMaxAttempts(client.retryer, c.RetryMaxAttempts)
-	}
-	if client.http == nil {
-		client.http = awshttp.NewBuildableClient()
-	}
-	return client, nil
+	o := sts.NewFromConfig(c).Options()
+	return &Client{region: c.Region, endpoint: endpoint, keys: c.Credentials, http: o.HTTPClient, retryer: o.Retryer, signer: v4.NewSigner()}, nil
 }
 
 // Call calls an action and decodes the answer into a struct. It repeats calls that fail for reasons that may pass, as the settings

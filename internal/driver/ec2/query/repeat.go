@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -27,8 +28,8 @@ func (c *Client) repeat(ctx context.Context, attempt func() error) error {
 const mostSkew = 4 * time.Minute
 
 // unsigned are the codes of errors that a wrong clock of this machine can cause.
-var unsigned = []string{"AuthFailure", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException",
-	"AccessDeniedException"}
+var unsigned = strings.Fields(`AuthFailure RequestTimeTooSkewed SignatureDoesNotMatch InvalidSignatureException
+		AccessDeniedException`)
 
 // skewed is an error that a wrong clock explains. Another attempt corrects the time of its signature.
 type skewed struct{ error }

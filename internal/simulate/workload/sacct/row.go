@@ -106,13 +106,10 @@ func (p *parser) user(cells []string) int64 {
 		return -1
 	}
 	name := strings.TrimSpace(cells[at])
-	id, ok := p.users[name]
-	if !ok {
-		id = int64(len(p.log.Users))
-		p.users[name] = id
-		p.log.Users = append(p.log.Users, name)
+	if _, known := p.users[name]; !known {
+		p.users[name] = int64(len(p.users))
 	}
-	return id
+	return p.users[name]
 }
 
 // neverRan reports whether a job had no nodes. For a job cancelled in the queue, some versions of

@@ -13,17 +13,16 @@
 package sacct
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"berth/internal/core/job"
 	"berth/internal/simulate/workload"
+	"berth/internal/simulate/workload/logfile"
 )
 
 // Command prints what this package reads.
@@ -40,8 +39,7 @@ type Log struct {
 	// Jobs are ordered by submission, with times since the first submission. All tasks of an array,
 	// and all parts of a job of several parts, have its number as their ID. A job without a limit
 	// requests the longest limit in the log, or its run time if that is longer.
-	Jobs  []workload.Rigid
-	Users []string // Rigid.User is an index; -1 if the log has no users
+	Jobs []workload.Rigid // users have numbers by their first appearance; -1 if the log has none
 
 	NeverRan int // number of jobs left out because they had no nodes, so far or at all
 	Running  int // number of jobs that had not ended: their run time is the one so far
@@ -49,43 +47,28 @@ type Log struct {
 	Skipped  []workload.Odd
 }
 
-// maxLine is the longest line that is accepted. Lines of Command are below 300 bytes.
-const maxLine = 1 << 20
-
 // Read reads the output of sacct. name is its name in messages. Errors that the user can correct are
 // *job.Error with "file:line".
 func Read(r io.Reader, name string, o Options) (*Log, error) {
 	p := &parser{log: &Log{}, nodes: o.Nodes, users: map[string]int64{}}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
-	number := 0
-	for lines.Scan() {
-		number++
-		text := strings.TrimSuffix(lines.Text(), "\r")
+	err := logfile.Lines(r, name, func(number int, line []byte) error {
+		text := string(bytes.TrimSuffix(line, []byte("\r")))
 		if strings.TrimSpace(text) == "" {
-			continue
+			return nil
 		}
-		if p.columns == nil {
-			if missing := p.head(text); missing != "" {
-				return nil, workload.BadLine(name, number, fmt.Sprintf("the column %s is missing", missing), "print the jobs with "+Command)
-			}
-			continue
+		if p.columns != nil {
+			return o.Odd.Take(&p.log.Skipped, workload.Odd{Line: number, Why: p.row(strings.Split(text, "|"))}, name)
 		}
-		if why := p.row(strings.Split(text, "|")); why != "" {
-			odd := workload.Odd{Line: number, Why: why}
-			if o.Odd == workload.Refuse {
-				return nil, odd.In(name)
-			}
-			p.log.Skipped = append(p.log.Skipped, odd)
+		if missing := p.head(text); missing != "" {
+			return workload.BadLine(name, number, fmt.Sprintf("the column %s is missing", missing), "print the jobs with "+Command)
 		}
+		return nil
+	})
+	if err == nil && p.columns == nil {
+		err = workload.BadLine(name, 1, "there is no line that names the columns", "print the jobs with "+Command)
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, workload.BadLine(name, number+1, "the line is too long for output of sacct", "print the jobs with "+Command)
-	case err != nil:
-		return nil, job.IOError(job.Fatal, fmt.Sprintf("%s:%d", name, number+1), "cannot read on", err)
-	case p.columns == nil:
-		return nil, workload.BadLine(name, 1, "there is no line that names the columns", "print the jobs with "+Command)
+	if err != nil {
+		return nil, err
 	}
 	p.finish()
 	return p.log, nil

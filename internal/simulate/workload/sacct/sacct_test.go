@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/simulate/workload"
+	"berth/internal/simulate/workload/logfile"
 )
 
 const columns = "JobID|User|Submit|Start|End|State|NNodes|TimelimitRaw|ElapsedRaw\n"
@@ -34,7 +35,7 @@ func TestRead(t *testing.T) {
 			{ID: 106, User: 2, Submit: at(1795), Nodes: 2, Run: 9000 * time.Second, Request: 9000 * time.Second},
 			{ID: 106, User: 2, Submit: at(1795), Nodes: 3, Run: 0, Request: 10 * time.Minute},
 		},
-		Users: []string{"ann", "bob", "cid"}, NeverRan: 3, Running: 1, NoLimit: 2,
+		NeverRan: 3, Running: 1, NoLimit: 2,
 	}
 	if !reflect.DeepEqual(l, want) {
 		t.Errorf("got  %+v\nwant %+v", l, want)
@@ -82,10 +83,10 @@ func TestOdd(t *testing.T) {
 
 func TestNotSacct(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "c.txt:1: there is no line that names the columns",
-		"\n\n":                                   "c.txt:1: there is no line that names the columns",
-		"JobID|User\n1|ann\n":                    "c.txt:1: the column Submit is missing",
-		columns + strings.Repeat("x", maxLine+1): "c.txt:2: the line is too long for output of sacct",
+		"":                    "c.txt:1: there is no line that names the columns",
+		"\n\n":                "c.txt:1: there is no line that names the columns",
+		"JobID|User\n1|ann\n": "c.txt:1: the column Submit is missing",
+		columns + strings.Repeat("x", logfile.MaxLine+1): "c.txt:2: the line is too long",
 	} {
 		_, err := Read(strings.NewReader(text), "c.txt", Options{Odd: workload.Skip})
 		isBad(t, err, want)
@@ -148,7 +149,7 @@ func FuzzRead(f *testing.F) {
 		last := job.Time(0)
 		for _, j := range l.Jobs {
 			if j.Nodes < 1 || j.Run < 0 || j.Run > workload.Longest || j.Request < 1 || j.Request > workload.Longest ||
-				j.Submit < last || j.User < -1 || j.User >= int64(len(l.Users)) || j.ID < 1 {
+				j.Submit < last || j.User < -1 || j.ID < 1 {
 				t.Fatalf("job %+v", j)
 			}
 			last = j.Submit

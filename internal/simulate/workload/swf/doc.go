@@ -22,5 +22,5 @@
 // Fields may have fractions. A processor of the format is the unit that the cluster's batch system
 // allocates; [Log.Rigid] counts it as a node.
 //
-// The package reads files and gzip, so it is not pure. It must not use a clock or goroutines.
+// The package opens files, so it is not pure. It must not use a clock or goroutines.
 package swf

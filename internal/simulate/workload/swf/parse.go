@@ -24,82 +24,77 @@ const fieldCount = len(fieldNames)
 
 // parser parses the lines of a log.
 type parser struct {
-	log      *Log
-	odd      workload.OnOdd
-	anyOrder bool
-	size     int64    // of the text; 0: unknown
-	length   int64    // of the lines with jobs so far
-	line     int      // number of lines
-	last     job.Time // submission of the last job
-	after    int      // line of the last job
-	refused  error
-	fields   [fieldCount]number
+	log    *Log
+	odd    workload.OnOdd
+	last   job.Time // submission of the last job
+	after  int      // line of the last job
+	fields [fieldCount]time.Duration
 }
 
-// take parses a line, which ends with a newline.
-func (p *parser) take(line []byte) {
-	p.line++
-	why, first := "", 0
-	for line[first] <= ' ' && line[first] != '\n' {
-		first++
+// take parses a line.
+func (p *parser) take(number int, line []byte) error {
+	text := bytes.TrimLeftFunc(line, blank)
+	if len(text) == 0 {
+		return nil
 	}
-	switch line[first] {
-	case '\n':
-		return
-	case ';':
-		p.log.Header = append(p.log.Header, string(bytes.TrimRight(line[:len(line)-1], "\r")))
-		return
+	if text[0] == ';' {
+		p.log.Header = append(p.log.Header, string(bytes.TrimRight(line, "\r")))
+		return nil
 	}
-	if why = p.split(line[first:]); why == "" {
-		p.reserve(len(line))
-		why = p.add()
+	why := p.split(text)
+	if why == "" {
+		why = p.add(number)
 	}
-	if odd := (workload.Odd{Line: p.line, Why: why}); why != "" && p.odd == workload.Refuse {
-		p.refused = odd.In(p.log.Name)
-	} else if why != "" {
-		p.log.Skipped = append(p.log.Skipped, odd)
-	}
+	return p.odd.Take(&p.log.Skipped, workload.Odd{Line: number, Why: why}, p.log.Name)
 }
 
-// split parses the fields of a line, which begins with the first and ends with a newline. It returns what
-// is wrong with the line, or "". It parses whole numbers digit by digit: most have as many digits as
-// in the line before, so that branch prediction makes this faster than eight digits at once.
+// split parses the fields of a line, which begins with the first. It returns what is wrong with the line, or "".
+// It parses whole numbers digit by digit: most have as many digits as in the line before, so that branch prediction makes this faster
+// than eight digits at once.
 func (p *parser) split(line []byte) string {
 	i := 0
 	for k := range p.fields {
-		begin, sign := i, int64(1)
-		if line[i] == '-' {
-			i, sign = i+1, -1
+		begin, sign := i, time.Second
+		if i < len(line) && line[i] == '-' {
+			i, sign = i+1, -time.Second
 		}
-		first, whole := i, int64(0)
-		for line[i]-'0' <= 9 {
-			whole = whole*10 + int64(line[i]-'0')
+		first, value := i, time.Duration(0)
+		for i < len(line) && line[i]-'0' <= 9 {
+			value = value*10 + time.Duration(line[i]-'0')
 			i++
 		}
-		p.fields[k] = number{whole: sign * whole}
-		if i == first || i-first > 9 || line[i] > ' ' {
-			for line[i] > ' ' {
+		whole := i - first
+		p.fields[k] = value * sign
+		if i < len(line) && line[i] == '.' {
+			for i++; i < len(line) && line[i]-'0' <= 9; i++ {
+				sign /= 10
+				p.fields[k] += time.Duration(line[i]-'0') * sign
+			}
+		}
+		if whole == 0 || whole > 9 || i < len(line) && line[i] > ' ' {
+			for i < len(line) && line[i] > ' ' {
 				i++
 			}
 			var ok bool
-			if p.fields[k], ok = parse(line[begin:i]); !ok {
+			if p.fields[k], ok = parse(string(line[begin:i])); !ok {
 				return unreadable(line, k)
 			}
 		}
-		for line[i] <= ' ' && line[i] != '\n' {
+		for i < len(line) && line[i] <= ' ' {
 			i++
 		}
 	}
-	if line[i] != '\n' {
+	if i < len(line) {
 		return wrongCount(line)
 	}
 	return ""
 }
 
-// fields returns the fields of a line, which blanks separate.
-func fields(line []byte) [][]byte {
-	return bytes.FieldsFunc(line, func(r rune) bool { return r <= ' ' })
-}
+// blank reports whether a character separates fields.
+func blank(r rune) bool { return r <= ' ' }
+
+// fields returns the fields of a line.
+func fields(line []byte) [][]byte { return bytes.FieldsFunc(line, blank) }
 
 func wrongCount(line []byte) string {
 	return fmt.Sprintf("the line has %d fields instead of %d", len(fields(line)), fieldCount)
@@ -113,7 +108,7 @@ func unreadable(line []byte, k int) string {
 		return wrongCount(line)
 	}
 	what := "cannot be parsed as a number"
-	if f, err := strconv.ParseFloat(string(all[k]), 64); errors.Is(err, strconv.ErrRange) || math.Abs(f) > maxWhole && !math.IsInf(f, 0) {
+	if f, err := strconv.ParseFloat(string(all[k]), 64); errors.Is(err, strconv.ErrRange) || math.Abs(f) > longest && !math.IsInf(f, 0) {
 		what = "is too large"
 	}
 	return fmt.Sprintf("field %d, the %s, %s: %s", k+1, fieldNames[k], what, shown(all[k]))
@@ -127,58 +122,32 @@ func shown(field []byte) string {
 	return fmt.Sprintf("%q", field)
 }
 
-// span returns a number of seconds as a duration.
-func (n number) span() time.Duration {
-	return time.Duration(n.whole)*time.Second + time.Duration(n.nano)
-}
-
 // add adds the job of the parsed fields. It returns what is wrong with it, or "".
-func (p *parser) add() string {
+func (p *parser) add(line int) string {
 	f := &p.fields
-	submit := job.Time(f[1].span())
-	run := f[3].span()
+	submit, run := job.Time(f[1]), f[3]
 	switch {
 	case submit < 0:
-		return fmt.Sprintf("the submit time is negative: %s", text(submit.Sub(0)))
+		return "the submit time is negative: " + text(f[1])
 	case submit > workload.Latest:
-		return fmt.Sprintf("the submit time is too large: %s", text(submit.Sub(0)))
+		return "the submit time is too large: " + text(f[1])
 	case run < 0 && run != UnknownTime:
-		return fmt.Sprintf("the run time is negative: %s", text(run))
-	case submit < p.last && !p.anyOrder:
-		return fmt.Sprintf("submitted at %s, before the job of line %d (%s): times are out of order",
-			text(submit.Sub(0)), p.after, text(p.last.Sub(0)))
+		return "the run time is negative: " + text(run)
+	case submit < p.last:
+		return fmt.Sprintf("submitted at %s, before the job of line %d (%s): times are out of order", text(f[1]), p.after, text(p.last.Sub(0)))
 	case !count(f[4]) || !count(f[7]) || !count(f[10]):
 		return "processors and status must be whole numbers that fit 32 bits"
 	}
-	p.last, p.after = submit, p.line
+	p.last, p.after = submit, line
+	if n := len(p.log.Jobs); n == cap(p.log.Jobs) {
+		p.log.Jobs = slices.Grow(p.log.Jobs, max(n, 256)) // append alone would copy long logs more often
+	}
 	p.log.Jobs = append(p.log.Jobs, Job{
-		Number: f[0].rounded(), Submit: submit, Wait: f[2].span(), Run: run, Procs: int32(f[4].whole),
-		CPU: f[5].span(), Mem: f[6].rounded(), ReqProcs: int32(f[7].whole), Request: f[8].span(), ReqMem: f[9].rounded(),
-		Status: int32(f[10].whole), User: f[11].rounded(), Group: f[12].rounded(), App: f[13].rounded(),
-		Queue: f[14].rounded(), Partition: f[15].rounded(), After: f[16].rounded(), Think: f[17].span(),
-		Line: int32(min(p.line, math.MaxInt32)),
+		Number: rounded(f[0]), Submit: submit, Wait: f[2], Run: run, Procs: int32(f[4] / time.Second),
+		CPU: f[5], Mem: rounded(f[6]), ReqProcs: int32(f[7] / time.Second), Request: f[8], ReqMem: rounded(f[9]),
+		Status: int32(f[10] / time.Second), User: rounded(f[11]), Group: rounded(f[12]), App: rounded(f[13]),
+		Queue: rounded(f[14]), Partition: rounded(f[15]), After: rounded(f[16]), Think: f[17],
+		Line: int32(min(line, math.MaxInt32)),
 	})
 	return ""
-}
-
-// count reports whether a field fits 32 bits.
-func count(n number) bool {
-	return n.nano == 0 && n.whole >= math.MinInt32 && n.whole <= math.MaxInt32
-}
-
-// sample is the number of jobs from which the mean length of a line is estimated. maxReserve limits
-// the memory that the size of a damaged file can cause to be allocated.
-const (
-	sample     = 256
-	maxReserve = 1 << 20
-)
-
-// reserve allocates memory for all jobs, as soon as the first jobs allow an estimate of their
-// number.
-func (p *parser) reserve(length int) {
-	p.length += int64(length)
-	if len(p.log.Jobs) == sample {
-		want := p.size*sample/p.length*17/16 + sample // later lines may be shorter
-		p.log.Jobs = slices.Grow(p.log.Jobs, int(min(want, maxReserve)))
-	}
 }

@@ -22,10 +22,10 @@ const (
 	Exact Estimates = "exact"
 )
 
-// Filter keeps only the jobs that an experiment with wall times can use: allocated and requested
+// filter keeps only the jobs that an experiment with wall times can use: allocated and requested
 // processors in 1…procs, and run time and requested time above 0. It cuts run times at the requested
-// time, and returns the number of jobs left out.
-func (l *Log) Filter(procs int) int {
+// time.
+func (l *Log) filter(procs int) {
 	before := len(l.Jobs)
 	fits := func(n int32) bool { return n >= 1 && int(n) <= procs }
 	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
@@ -36,7 +36,6 @@ func (l *Log) Filter(procs int) int {
 		j.Run = min(j.Run, j.Request)
 	}
 	l.Filtered += before - len(l.Jobs)
-	return before - len(l.Jobs)
 }
 
 // Rigid makes a workload of the log, in the order of submission. A job needs the nodes that it was
@@ -48,45 +47,24 @@ func (l *Log) Filter(procs int) int {
 // time requested) are refused or skipped, as o.Odd says. They are also removed from the log, so that
 // l.Jobs are the returned jobs, one by one.
 func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
-	procs := o.Procs
-	if procs <= 0 {
-		procs = l.Header.Procs()
-	}
-	if procs <= 0 {
-		procs = math.MaxInt32
-	}
+	procs := cmp.Or(o.Procs, l.Header.Procs(), math.MaxInt32)
 	if o.Filter {
-		l.Filter(procs)
+		l.filter(procs)
 	}
-	if err := l.drop(procs, o.Odd); err != nil {
-		return nil, err
+	var refused error
+	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
+		why := j.odd(procs)
+		refused = cmp.Or(refused, o.Odd.Take(&l.Skipped, workload.Odd{Line: int(j.Line), Why: why}, l.Name))
+		return why != ""
+	})
+	if refused != nil {
+		return nil, refused
 	}
-	l.sort()
 	rigid := make([]workload.Rigid, len(l.Jobs))
 	for i := range l.Jobs {
 		rigid[i] = l.Jobs[i].rigid(o.Estimates)
 	}
 	return rigid, nil
-}
-
-// drop removes the jobs that cannot be run.
-func (l *Log) drop(procs int, on workload.OnOdd) error {
-	if on == workload.Refuse {
-		for i := range l.Jobs {
-			if why := l.Jobs[i].odd(procs); why != "" {
-				return workload.Odd{Line: int(l.Jobs[i].Line), Why: why}.In(l.Name)
-			}
-		}
-		return nil
-	}
-	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
-		why := j.odd(procs)
-		if why != "" {
-			l.Skipped = append(l.Skipped, workload.Odd{Line: int(j.Line), Why: why})
-		}
-		return why != ""
-	})
-	return nil
 }
 
 // None returns the error for a log without any job to simulate, or nil.
@@ -101,16 +79,6 @@ func (l *Log) None() error {
 		why = fmt.Sprintf("the filter left out %d jobs", l.Filtered)
 	}
 	return job.ConfigError(l.Name, "there is no job in it that can be simulated", why)
-}
-
-// sort orders the jobs by submission, for logs that were read in any order.
-func (l *Log) sort() {
-	for i := 1; i < len(l.Jobs); i++ {
-		if l.Jobs[i].Submit < l.Jobs[i-1].Submit {
-			slices.SortStableFunc(l.Jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
-			return
-		}
-	}
 }
 
 // nodes returns the number of nodes that the job needs; 0 or less means unknown.

@@ -158,30 +158,14 @@ func TestRigid(t *testing.T) {
 	}
 }
 
-// TestAnyOrder checks that a schedule ordered by start is reordered by submission, with jobs of one
-// instant in their original order.
-func TestAnyOrder(t *testing.T) {
-	text := with(1, 3, 2, 30) + with(1, 1, 2, 10) + with(1, 4, 2, 30) + with(1, 2, 2, 20)
-	l := mustRead(t, text, Options{AnyOrder: true})
-	jobs, err := l.Rigid(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []int64{1, 2, 3, 4} {
-		if jobs[i].ID != want || l.Jobs[i].Number != want {
-			t.Errorf("job %d is %d, in the log %d", i, jobs[i].ID, l.Jobs[i].Number)
-		}
-	}
-}
-
 func TestFilterRules(t *testing.T) {
 	for line, kept := range map[string]bool{
 		line1: true, with(5, 0): false, with(5, 9): false, with(8, -1): false, with(8, 9): false, with(4, 0): false,
 		with(4, -1): false, with(9, 0): false, with(9, -1): false, with(5, 8, 8, 8, 4, 1, 9, 1): true,
 	} {
 		l := mustRead(t, line, Options{})
-		if out := l.Filter(8); len(l.Jobs) == 1 != kept || out != 1-len(l.Jobs) || l.Filtered != out {
-			t.Errorf("%q: %d left, %d out", line, len(l.Jobs), out)
+		if l.filter(8); len(l.Jobs) == 1 != kept || l.Filtered != 1-len(l.Jobs) {
+			t.Errorf("%q: %d left, %d out", line, len(l.Jobs), l.Filtered)
 		}
 	}
 }
@@ -236,7 +220,7 @@ func TestOpenNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	dir := t.TempDir()
-	if _, err := Open(dir, Options{}); job.CodeOf(err) != job.CodeIO || err.Error() != dir+": this is a folder; name a log in it" {
+	if _, err := Open(dir, Options{}); job.CodeOf(err) != job.CodeIO || err.Error() != dir+": this is a folder; name a file in it" {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -19,21 +19,17 @@
 package swim
 
 import (
-	"bufio"
-	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/simulate/workload"
+	"berth/internal/simulate/workload/logfile"
 )
 
 // App is the application of all jobs.
@@ -43,7 +39,6 @@ const (
 	split     = 128 << 20 // bytes of input of a map
 	perReduce = 1 << 30   // bytes shuffled to a reduce
 	maxTasks  = 1 << 24   // of all jobs: 128 MiB of durations; the samples have up to 8.5 million
-	maxLine   = 1 << 16
 	fields    = 6
 )
 
@@ -55,13 +50,9 @@ type Options struct {
 
 // Open reads the sample in a file. Errors that the user can correct are *job.Error with "file:line".
 func Open(path string, o Options) ([]workload.Elastic, error) {
-	f, err := os.Open(path)
+	f, err := logfile.Open(path, "the sample")
 	if err != nil {
-		code := job.CodeIO
-		if errors.Is(err, fs.ErrNotExist) {
-			code = job.CodeNoInput
-		}
-		return nil, &job.Error{Class: job.User, Code: code, What: "cannot open the sample", Err: err}
+		return nil, err
 	}
 	defer f.Close()
 	return Read(f, path, o)
@@ -69,57 +60,21 @@ func Open(path string, o Options) ([]workload.Elastic, error) {
 
 // Read reads a sample, whether compressed or not. name is its name in messages.
 func Read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
-	in := bufio.NewReader(r)
-	if head, _ := in.Peek(2); string(head) != "\x1f\x8b" { // an error will occur again
-		return read(in, name, o)
-	}
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, broken(name, 1, err)
-	}
-	return read(z, name, o)
-}
-
-func read(r io.Reader, name string, o Options) ([]workload.Elastic, error) {
 	p := parser{o: o}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	number := 0
-	for lines.Scan() {
-		number++
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
+	err := logfile.Lines(r, name, func(number int, line []byte) error {
+		text := string(line)
+		if strings.TrimSpace(text) == "" {
+			return nil
 		}
-		if err := p.line(number, lines.Text()); err != nil {
-			// Damage garbles lines long before the checksum at the end reveals it.
-			if _, rest := io.Copy(io.Discard, r); isDamage(rest) {
-				return nil, broken(name, number, rest)
-			}
-			return nil, workload.BadLine(name, number, err.Error(), "correct or remove the line")
+		if err := p.line(number, text); err != nil {
+			return workload.BadLine(name, number, err.Error(), "correct or remove the line")
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, broken(name, number+1, err)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return p.jobs, nil
-}
-
-// broken returns the error for a sample that can be read only up to some line.
-func broken(name string, line int, err error) error {
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return workload.BadLine(name, line, "the compressed file ends here, before its end", "get the file again: it is truncated")
-	case isDamage(err) || errors.Is(err, gzip.ErrHeader):
-		return workload.BadLine(name, line, "the compressed file is damaged, here or before", "get the file again")
-	case errors.Is(err, bufio.ErrTooLong):
-		return workload.BadLine(name, line, "the line is too long", "check that this is a SWIM sample")
-	}
-	return job.IOError(job.Fatal, fmt.Sprintf("%s:%d", name, line), "cannot read further", err)
-}
-
-func isDamage(err error) bool {
-	var corrupt flate.CorruptInputError
-	return errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }
 
 type parser struct {

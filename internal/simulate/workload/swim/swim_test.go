@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/simulate/workload/logfile"
 	"berth/test/support/tracetest"
 )
 
@@ -63,7 +64,7 @@ func TestReadErrors(t *testing.T) {
 		"order":     {"a\t5\t1\t3\t4\t5\nb\t4\t1\t3\t4\t5\n", "s:2: the job is submitted before"},
 		"late":      {"a\t9223372036854775807\t1\t3\t4\t5\n", "s:1: the job is submitted 9223372036854775807 s after"},
 		"tasks":     {"a\t5\t1\t9223372036854775807\t9223372036854775807\t5\n", "s:1: with its 68719476736 maps and 8589934592 reduces"},
-		"long":      {strings.Repeat("x", maxLine+1), "s:1: the line is too long"},
+		"long":      {strings.Repeat("x", logfile.MaxLine+1), "s:1: the line is too long"},
 		"cut short": {packed.String()[:packed.Len()-8], "ends here, before its end"},
 		"head":      {"\x1f\x8bx", "ends here"},
 		"checksum":  {string(damaged), "s:1001: the compressed file is damaged, here or before"},

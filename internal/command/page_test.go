@@ -1,6 +1,4 @@
-// Package clidoc writes the pages on berth's commands, docs/cli.md and those for man, from
-// the commands themselves.
-package clidoc
+package command
 
 import (
 	"fmt"
@@ -14,11 +12,11 @@ import (
 	"berth/internal/compat/streaming"
 )
 
-// width is how many characters a line of a list may have.
-const width = 120
+// pageWidth is how many characters a line of a list may have.
+const pageWidth = 120
 
-// Page writes the page of all commands, from the commands themselves; more is what it says behind them.
-func Page(out io.Writer, root *cobra.Command, more string) error {
+// writePage writes the page of all commands, from the commands themselves; more is what it says behind them.
+func writePage(out io.Writer, root *cobra.Command, more string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Commands\n\nWritten by `make docs` from the commands; a test holds it against them.\n\n%s\n", root.Long)
 	fmt.Fprintf(&b, "\nEvery command takes `--json` and `--help`. Progress goes to standard error, results to standard\n"+
@@ -75,7 +73,7 @@ func writeItem(b *strings.Builder, name, meaning string) {
 		line += ":"
 	}
 	for _, word := range strings.Fields(meaning) {
-		if utf8.RuneCountInString(line+" "+word) > width {
+		if utf8.RuneCountInString(line+" "+word) > pageWidth {
 			b.WriteString(line + "\n")
 			line = " "
 		}
@@ -98,3 +96,21 @@ func writeStreaming(b *strings.Builder) {
 }
 
 func code(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
+
+// exitDocs is the page's section on exit codes.
+const exitDocs = `
+## Exit codes
+
+The exit code of a job is that of its kind, whichever command waited for its end:
+
+- ` + "`berth bag`" + `: 0 if all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 102:
+  not started in time (` + "`--start-within`" + `); 255: an error of berth's own or of ` + "`--joblog`" + `, or cancelled.
+- ` + "`berth mapreduce`" + `: as [above](#berth-mapreduce).
+- ` + "`berth run`, `resume`, `wait`, `progress --follow`" + `: of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `.
+  255 also if berth cannot know the kind of the job: a flag that is unknown, a job file that cannot be read, a job that
+  is not there.
+- All others: 0, or what ` + "`berth mapreduce`" + ` has for such an error: 1 for invalid arguments, 5 for files that cannot be
+  written, …
+
+So for a bag a code from 1 to 101 always says how many tasks failed, and never what kind of error there was.
+`

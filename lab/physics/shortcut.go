@@ -1,4 +1,4 @@
-package sim
+package physics
 
 import (
 	"slices"
@@ -7,71 +7,24 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 	"berth/internal/core/sched"
+	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 )
 
-// fast runs a job by list scheduling (package predict) on an allocation that has begun, and reports
-// whether it did. It does so only if the result equals that of the engine: the job has its single
-// allocation for itself, nothing fails, and every task starts and ends well before the end of the
-// wall time. Jobs with more reduces than slots are excluded, because the engine lets further reduces
-// shuffle ahead, which list scheduling does not model.
-func (c *coordinator) fast(g *grant) bool {
-	if !c.w.cfg.fast() || !c.own {
-		return false
+// Shortcut runs a job by list scheduling (package predict) on an allocation that has begun, and reports whether it did. It does so only if
+// the result equals that of the engine: the job has its single allocation for itself, nothing fails, and every task starts and ends well
+// before the end of the wall time. Jobs with more reduces than slots are excluded, because the engine lets further reduces shuffle ahead,
+// which list scheduling does not model.
+func Shortcut(a sim.Alone) (finish job.Time, ok bool) {
+	p := a.Plan
+	if a.Config.Cluster.Speeds != nil || a.Config.Faults != (sim.Faults{}) || a.Job.Further != nil || p.Scout > 0 || len(p.More) > 0 {
+		return 0, false
 	}
-	a := c.onlyApp()
-	p := &a.first
-	if a.Further != nil { // the slots of a node depend on its tasks
-		return false
+	f := fastRun{job: a.Job, slots: a.Slots, expect: p.TaskTime, expectReduce: p.ReduceTime}
+	if a.Spec.Kind == job.MapReduce {
+		f.slowStart = sched.SlowStart(len(a.Job.Maps), a.Spec.MapReduce.SlowStart)
 	}
-	if p.Scout > 0 || len(p.More) > 0 || a.out.Allocs != 1 || a.started {
-		return false
-	}
-	from := c.w.now.Add(c.w.cfg.Cluster.StartUp)
-	finish, ok := fastRun{
-		job: a.Elastic, slots: g.alloc.nodes * c.w.machine.size.CPUs, slowStart: a.slowStart(),
-		expect: p.TaskTime, expectReduce: p.ReduceTime,
-	}.run(from, g.alloc.ends())
-	if !ok {
-		return false
-	}
-	a.started, a.out.Start = true, since(from)
-	c.closed = true // the engine receives no further inputs
-	c.w.agenda.schedule(finish, endRank, fastEnd{c, a})
-	return true
-}
-
-// fast reports whether the configuration allows jobs to be list-scheduled.
-func (cfg *Config) fast() bool {
-	return cfg.Adaptor.Fast && cfg.Cluster.Speeds == nil && cfg.Faults == Faults{}
-}
-
-// onlyApp returns the single job of the coordinator.
-func (c *coordinator) onlyApp() *app {
-	for _, a := range c.apps {
-		return a
-	}
-	return nil
-}
-
-// slowStart returns how many maps must end before reduces begin to shuffle.
-func (a *app) slowStart() int {
-	if a.spec.Kind != job.MapReduce {
-		return 0
-	}
-	return sched.SlowStart(len(a.Maps), a.spec.MapReduce.SlowStart)
-}
-
-// fastEnd is the end of a job that was list-scheduled.
-type fastEnd struct {
-	c *coordinator
-	a *app
-}
-
-func (e fastEnd) fire() {
-	e.c.w.result.Busy += e.a.Work()
-	e.a.end(false)
-	e.c.releaseAll()
+	return f.run(a.Begins, a.Ends)
 }
 
 // fastRun is a job on slots of speed 1 that are all available from the start.

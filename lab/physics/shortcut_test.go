@@ -1,7 +1,6 @@
-package sim
+package physics
 
 import (
-	"context"
 	"math"
 	"reflect"
 	"testing"
@@ -9,15 +8,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/simulate/batch"
+	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 )
 
 // genFast draws a configuration without failures: jobs with shuffles, several waves of maps and
 // allocations that end too early, and rigid jobs between them.
-func genFast(t *rapid.T) Config {
+func genFast(t *rapid.T) sim.Config {
 	ms := func(label string, from, to int) time.Duration {
 		return time.Duration(rapid.IntRange(from, to).Draw(t, label)) * rapid.SampledFrom([]time.Duration{time.Millisecond, 500 * time.Millisecond}).Draw(t, "grain")
 	}
@@ -28,12 +27,12 @@ func genFast(t *rapid.T) Config {
 		}
 		return out
 	}
-	cfg := Config{
-		Cluster: Cluster{Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"), Cores: rapid.IntRange(1, 3).Draw(t, "cores"),
+	cfg := sim.Config{
+		Cluster: sim.Cluster{Nodes: rapid.IntRange(1, 8).Draw(t, "nodes"), Cores: rapid.IntRange(1, 3).Draw(t, "cores"),
 			MaxTime: rapid.SampledFrom([]time.Duration{90 * time.Second, 10 * time.Minute, 18 * time.Hour}).Draw(t, "max time"),
 			StartUp: rapid.SampledFrom([]time.Duration{0, 5 * time.Second}).Draw(t, "start-up")},
 		Policy:  rapid.SampledFrom([]batch.Policy{batch.CBF, batch.EASY}).Draw(t, "policy"),
-		Adaptor: Adaptor{Way: rapid.SampledFrom([]Way{Naive, Paper, Berth}).Draw(t, "way")},
+		Adaptor: sim.Adaptor{Way: rapid.SampledFrom([]sim.Way{sim.Naive, sim.Paper, sim.Berth}).Draw(t, "way")},
 	}
 	if rapid.Bool().Draw(t, "one allocation") {
 		cfg.Adaptor.Request = job.Request{MaxAllocs: 1}
@@ -60,34 +59,31 @@ func genFast(t *rapid.T) Config {
 	return cfg
 }
 
-// attempts simulates and returns the number of attempts that the engine started.
-func attempts(t *rapid.T, cfg Config) (*Result, int) {
-	n := 0
-	w := newWorld(context.Background(), &cfg)
-	w.watch = func(_ *coordinator, r event.Record) {
-		if _, ok := r.(event.AttemptStarted); ok {
-			n++
-		}
-	}
-	if err := w.run(); err != nil {
-		t.Fatal(err)
-	}
-	return w.result, n
-}
-
-// TestFastIsTheEngine checks that list-scheduled jobs end exactly when they end with the engine, and
+// TestShortcutIsTheEngine checks that list-scheduled jobs end exactly when they end with the engine, and
 // that everything else is unchanged.
-func TestFastIsTheEngine(t *testing.T) {
+func TestShortcutIsTheEngine(t *testing.T) {
 	fast, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := genFast(t)
-		if cfg.check() != nil {
+		want, err := sim.Run(t.Context(), cfg)
+		if job.ClassOf(err) == job.User {
 			t.Skip("a task is longer than the queue's maximum")
 		}
-		want, slow := attempts(t, cfg)
-		cfg.Adaptor.Fast = true
-		got, rest := attempts(t, cfg)
-		fast, all = fast+slow-rest, all+slow
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Adaptor.Shortcut = func(a sim.Alone) (job.Time, bool) {
+			finish, ok := Shortcut(a)
+			if ok {
+				fast++
+			}
+			return finish, ok
+		}
+		got, err := sim.Run(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += len(cfg.Elastic)
 		for i := range want.Elastic {
 			if !reflect.DeepEqual(got.Elastic[i], want.Elastic[i]) {
 				t.Errorf("job %d: %+v, with the engine %+v", i+1, got.Elastic[i], want.Elastic[i])
@@ -104,33 +100,7 @@ func TestFastIsTheEngine(t *testing.T) {
 		}
 	})
 	if 4*fast < all {
-		t.Errorf("only %d of %d attempts were list-scheduled", fast, all)
+		t.Errorf("only %d of %d jobs were list-scheduled", fast, all)
 	}
-	t.Logf("%d of %d attempts were list-scheduled", fast, all)
-}
-
-// BenchmarkFast is BenchmarkRun with list scheduling where that is possible.
-func BenchmarkFast(b *testing.B) {
-	for _, c := range []struct {
-		name    string
-		adaptor Adaptor
-	}{
-		{"naive", Adaptor{Way: Naive}},
-		{"paper", Adaptor{Way: Paper}},
-		{"berth-one", Adaptor{Way: Berth, Request: job.Request{MaxAllocs: 1}}},
-		{"berth", Adaptor{Way: Berth}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			cfg := Config{Cluster: Cluster{Nodes: 128, MaxTime: 18 * time.Hour}, Policy: batch.CBF, Adaptor: c.adaptor, Seed: 1}
-			cfg.Elastic = mix(300, 14*time.Second, 1)
-			cfg.Adaptor.Fast = true
-			for b.Loop() {
-				r, err := Run(context.Background(), cfg)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(meanTurnaround(r.Elastic), "mr-turnaround-s")
-			}
-		})
-	}
+	t.Logf("%d of %d jobs were list-scheduled", fast, all)
 }
