@@ -138,7 +138,7 @@ func is(cmd *cobra.Command, flag string) bool {
 	return err == nil && v
 }
 
-// show prints what a command has found out: as JSON where that is wanted, else as text.
+// Show prints what a command has found out: as JSON where that is wanted, else as text.
 func Show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if wantJSON(cmd) {
 		return ui.JSON(cmd.OutOrStdout(), v)

@@ -72,9 +72,10 @@ func (c *cluster) bench(b *testing.B, size int64) {
 		c.progress, c.attempts = nil, map[int]int{}
 		two(splits, func(task int) error {
 			a := job.Attempt{Job: "mapreduce-1", Task: task, N: 1}
+			prog := newRecord()
 			return RunMap(context.Background(), MapTask{
-				Task: Task{Spec: c.spec, Attempt: a, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{},
-					Dir: filepath.Join(c.dir, a.String()), Progress: newRecord()},
+				Task: Task{Spec: c.spec, Attempt: a, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Enter: freely(prog),
+					Dir: filepath.Join(c.dir, a.String()), Progress: prog},
 				Split: c.splits[task], Partitions: 2, Mapper: c.mapper, Outputs: c.outputs,
 			})
 		})

@@ -74,7 +74,7 @@ func TestFlippedBit(t *testing.T) {
 				if !bytes.Equal(got, want) {
 					t.Fatalf("byte %d: wrong output", at)
 				}
-				if len(s.bad) != 1 || s.bad[0].Map.Task != 0 {
+				if len(s.bad) != 1 || s.bad[0].Attempt.Task != 0 {
 					t.Fatalf("byte %d: reported bad: %v", at, s.bad)
 				}
 				if err := os.WriteFile(path, good, 0o600); err != nil {
@@ -104,7 +104,7 @@ func TestDamagedLater(t *testing.T) {
 				c.maps()
 				s := c.segments()
 				task := c.reduceTask(0, s)
-				task.Grants = askFirst(func(_ context.Context, p job.Phase) error {
+				task.Enter = asking(task.Progress, func(p job.Phase) error {
 					if p == phase {
 						// The last block, so that much is merged before it is detected.
 						for n := range 6 {
@@ -162,7 +162,7 @@ func TestDamagedRun(t *testing.T) {
 			}
 		}
 		c.reducer = cat
-		task.Grants = askFirst(func(_ context.Context, p job.Phase) error {
+		task.Enter = asking(task.Progress, func(p job.Phase) error {
 			if p == job.PhaseReduce && times == 1 {
 				damage()
 			}
@@ -209,9 +209,10 @@ func TestDamagedSpill(t *testing.T) {
 	c.memory = littleMemory
 	dir := filepath.Join(c.dir, "scratch")
 	a := job.Attempt{Job: "mapreduce-1", N: 1}
+	prog := &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }}
 	err := RunMap(context.Background(), MapTask{
-		Task: Task{Spec: c.spec, Attempt: a, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{}, Dir: dir,
-			Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }}},
+		Task: Task{Spec: c.spec, Attempt: a, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Enter: freely(prog), Dir: dir,
+			Progress: prog},
 		Split: c.splits[0], Partitions: 1, Outputs: c.outputs,
 	})
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("run-2")) {

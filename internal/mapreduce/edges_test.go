@@ -286,7 +286,7 @@ func TestCancel(t *testing.T) {
 				return c.reader.Open(ctx, loc, partition)
 			}
 		}
-		task.Grants = askFirst(func(ctx context.Context, p job.Phase) error {
+		task.Enter = asking(task.Progress, func(p job.Phase) error {
 			if p == phase {
 				cancel()
 				<-ctx.Done()

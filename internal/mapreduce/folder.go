@@ -176,7 +176,11 @@ func promote(from, to string) error {
 		source, target := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
 		switch {
 		case e.IsDir():
-			err = promoteDir(source, target)
+			if err = os.Mkdir(target, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+				if err = promote(source, target); err == nil {
+					err = errors.Join(disk.Sync(target), os.Remove(source))
+				}
+			}
 		case e.Type().IsRegular():
 			err = errors.Join(disk.Sync(source), os.Rename(source, target))
 		default:
@@ -187,14 +191,4 @@ func promote(from, to string) error {
 		}
 	}
 	return nil
-}
-
-func promoteDir(from, to string) error {
-	if err := os.Mkdir(to, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := promote(from, to); err != nil {
-		return err
-	}
-	return errors.Join(disk.Sync(to), os.Remove(from))
 }

@@ -29,13 +29,19 @@ func (w *whims) Take() extsort.Means {
 
 func (w *whims) Give(m extsort.Means) { w.lent -= m.Memory + 1 }
 
-func (w *whims) Covers(job.Phase) bool { return w.rand.IntN(2) == 0 }
-
-func (w *whims) Await(_ context.Context, p job.Phase) error {
-	if w.lent != 0 {
-		w.t.Errorf("memory is held by an attempt that waits for %v", p)
+func (w *whims) enter(prog Progress) func(job.Phase, func()) error {
+	wait := asking(prog, func(p job.Phase) error {
+		if w.lent != 0 {
+			w.t.Errorf("memory is held by an attempt that waits for %v", p)
+		}
+		return nil
+	})
+	return func(p job.Phase, idle func()) error {
+		if w.rand.IntN(2) == 0 {
+			return freely(prog)(p, idle)
+		}
+		return wait(p, idle)
 	}
-	return nil
 }
 
 // sums adds up the numbers of lines "key TAB number" that follow each other.
@@ -75,7 +81,7 @@ func TestGrantsDoNotChangeOutput(t *testing.T) {
 	for seed := range uint64(16) {
 		w := &whims{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
 		c := count(seed%2 == 0)
-		c.supply, c.grants = w, w
+		c.supply, c.enter = w, w.enter
 		if got := bytes.Join(c.run(), nil); !bytes.Equal(got, want) {
 			t.Errorf("seed %d: %d bytes of output, want %d", seed, len(got), len(want))
 		}

@@ -120,8 +120,8 @@ type cluster struct {
 	spec     *job.MapReduceSpec
 	memory   int64
 	reduces  int
-	grants   Grants         // nil: for all phases
-	supply   extsort.Supply // nil: of memory bytes
+	enter    func(Progress) func(job.Phase, func()) error // nil: freely
+	supply   extsort.Supply                               // nil: of memory bytes
 	mapper   Program
 	combiner Program
 	reducer  Program
@@ -190,25 +190,26 @@ func (c *cluster) means() extsort.Supply {
 	return extsort.Means{Memory: c.memory}
 }
 
-// mayBegin returns the grants of attempts.
-func (c *cluster) mayBegin() Grants {
-	if c.grants != nil {
-		return c.grants
+// freely has grants for all phases.
+func freely(prog Progress) func(job.Phase, func()) error {
+	return func(p job.Phase, _ func()) error {
+		prog.Enter(p)
+		return nil
 	}
-	return anyPhase{}
 }
 
-// anyPhase grants all phases.
-type anyPhase struct{}
-
-func (anyPhase) Covers(job.Phase) bool                  { return true }
-func (anyPhase) Await(context.Context, job.Phase) error { return nil }
-
-// askFirst requires a request before each phase.
-type askFirst func(context.Context, job.Phase) error
-
-func (askFirst) Covers(job.Phase) bool                          { return false }
-func (f askFirst) Await(ctx context.Context, p job.Phase) error { return f(ctx, p) }
+// asking requires a request before each phase.
+func asking(prog Progress, ask func(job.Phase) error) func(job.Phase, func()) error {
+	return func(p job.Phase, idle func()) error {
+		idle()
+		prog.Enter(job.PhaseNone)
+		err := ask(p)
+		if err == nil {
+			prog.Enter(p)
+		}
+		return err
+	}
+}
 
 // newFolder returns the new folder with what an attempt leaves.
 func (c *cluster) newFolder(a job.Attempt, index int) string {
@@ -267,7 +268,7 @@ func (c *cluster) segments() *segments {
 
 func (s *segments) location(task int) shuffle.Location {
 	a := job.Attempt{Job: "mapreduce-1", Task: task, N: s.c.attempts[task]}
-	return shuffle.Location{Map: a, Holder: "a1/0", Addr: s.c.node.Address()}
+	return shuffle.Location{Attempt: a, Holder: "a1/0", Addr: s.c.node.Address()}
 }
 
 // source returns the segments of a reduce.
@@ -282,10 +283,10 @@ func (s *segments) lost(loc shuffle.Location, err error) {
 		panic("lost without an error")
 	}
 	s.bad = append(s.bad, loc)
-	if _, err := s.c.runMap(context.Background(), loc.Map.Task); err != nil {
+	if _, err := s.c.runMap(context.Background(), loc.Attempt.Task); err != nil {
 		panic(err)
 	}
-	s.places.Add(s.location(loc.Map.Task))
+	s.places.Add(s.location(loc.Attempt.Task))
 }
 
 // reduceTask is the task of a partition.
@@ -299,9 +300,13 @@ func (c *cluster) reduceTask(partition int, s *segments) ReduceTask {
 
 // task is what an attempt of either kind is given.
 func (c *cluster) task(a job.Attempt, left string) Task {
+	prog, enter := c.record(), freely
+	if c.enter != nil {
+		enter = c.enter
+	}
 	return Task{
 		Spec: c.spec, Attempt: a, Combiner: c.combiner, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
-		Dir: filepath.Join(c.dir, "scratch", a.String()), Left: left, Progress: c.record(), Grants: c.mayBegin(),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Left: left, Progress: prog, Enter: enter(prog),
 	}
 }
 

@@ -37,7 +37,7 @@ func RunMap(ctx context.Context, t MapTask) error {
 	if err != nil {
 		return err
 	}
-	if err := t.beginMerge(ctx, space, len(spills)); err != nil {
+	if err := t.beginMerge(space, len(spills)); err != nil {
 		return err
 	}
 	var one *extsort.File
@@ -52,16 +52,16 @@ func RunMap(ctx context.Context, t MapTask) error {
 		return err
 	}
 	t.Progress.Out(one.Size(), one.Records())
-	c["SPILLED_RECORDS"] = space.Spilled()
+	c["SPILLED_RECORDS"] = space.Spilled
 	c["MAP_INPUT_RECORDS"] = count.records.Load()
 	c.report(t.Progress)
 	return nil
 }
 
 // beginMerge begins the phase merge. A map with one spill has nothing to merge, so it does not ask for a grant.
-func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills int) error {
+func (t *MapTask) beginMerge(space *extsort.Space, spills int) error {
 	if spills > 1 {
-		return t.enter(ctx, space, job.PhaseMerge)
+		return t.enter(space, job.PhaseMerge)
 	}
 	t.Progress.Enter(job.PhaseMerge)
 	space.ReportMemory()

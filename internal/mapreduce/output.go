@@ -24,6 +24,7 @@ type Output struct {
 	buf      *bufio.Writer
 	packer   io.WriteCloser  // nil: plain
 	records  *seqfile.Writer // nil: text
+	end      io.Closer       // ends packer or records; nil: there are none
 	closed   bool
 }
 
@@ -42,13 +43,10 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, dir, partName strin
 		partName += c.Suffix
 	}
 	o := &Output{path: filepath.Join(dir, partName), mode: spec.PartMode, codec: c, sequence: sequence}
-	if spec.LazyOutput {
-		return o, nil
+	if !spec.LazyOutput {
+		err = o.create()
 	}
-	if err := o.create(); err != nil {
-		return nil, err
-	}
-	return o, nil
+	return o, err
 }
 
 // createFile creates an empty file of an attempt, and the folder that it is in. mode is its permission bits; 0: those of the umask.
@@ -65,7 +63,11 @@ func createFile(path string, mode uint32) (*os.File, error) {
 	return file, outputError(path, err)
 }
 
+// create creates the file unless that is done.
 func (o *Output) create() error {
+	if o.file != nil {
+		return nil
+	}
 	file, err := createFile(o.path, o.mode)
 	if err != nil {
 		return err
@@ -75,24 +77,24 @@ func (o *Output) create() error {
 	case o.sequence != nil:
 		// Hadoop cannot read a file without its header, even if the file has no records.
 		o.records, err = seqfile.NewWriter(o.buf, *o.sequence)
+		o.end = o.records
 	case o.codec != nil:
 		o.packer, err = o.codec.Writer(o.buf)
+		o.end = o.packer
 	}
 	return outputError(o.path, err)
 }
 
 // Write appends p to the part.
 func (o *Output) Write(p []byte) (int, error) {
-	if o.closed {
+	switch {
+	case o.closed:
 		return 0, fs.ErrClosed
+	case len(p) == 0:
+		return 0, nil
 	}
-	if o.file == nil {
-		if len(p) == 0 {
-			return 0, nil
-		}
-		if err := o.create(); err != nil {
-			return 0, err
-		}
+	if err := o.create(); err != nil {
+		return 0, err
 	}
 	w := io.Writer(o.buf)
 	if o.packer != nil {
@@ -104,24 +106,16 @@ func (o *Output) Write(p []byte) (int, error) {
 
 // Close completes the file and syncs it to the disk. It becomes part of the output when the attempt is committed.
 func (o *Output) Close() error {
-	if o.closed {
+	if o.closed || o.file == nil {
 		return nil
 	}
 	o.closed = true
-	if o.file == nil {
-		return nil
-	}
 	return outputError(o.path, errors.Join(o.finish(), o.file.Close()))
 }
 
 func (o *Output) finish() error {
-	if o.packer != nil {
-		if err := o.packer.Close(); err != nil {
-			return err
-		}
-	}
-	if o.records != nil {
-		if err := o.records.Close(); err != nil {
+	if o.end != nil {
+		if err := o.end.Close(); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func RunReduce(ctx context.Context, t ReduceTask) error {
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer func() { r.space.Release() }()
 	for {
 		if err := r.shuffle.Collect(ctx); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (r *reduceRun) enter(p job.Phase) error {
 	if r.phase >= p {
 		return nil
 	}
-	if err := r.t.enter(r.ctx, r.space, p); err != nil {
+	if err := r.t.enter(r.space, p); err != nil {
 		return err
 	}
 	r.phase = p
@@ -89,13 +89,6 @@ func (r *reduceRun) enter(p job.Phase) error {
 		r.space = space
 	}
 	return err
-}
-
-// close gives the memory back.
-func (r *reduceRun) close() {
-	if r.space != nil {
-		r.space.Release()
-	}
 }
 
 // maxFaults is how many times an attempt's own scratch files may be damaged before the attempt fails.
@@ -183,10 +176,10 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	if err == nil {
 		err = probe.Metered(r.t.Progress.Spent, result.finish)
 	}
-	r.counters["REDUCE_INPUT_GROUPS"] = lines.Groups()
+	r.counters["REDUCE_INPUT_GROUPS"] = lines.Groups
 	r.counters["REDUCE_INPUT_RECORDS"] = lines.Records()
 	r.counters["REDUCE_OUTPUT_RECORDS"] = result.records
-	r.counters["SPILLED_RECORDS"] = r.space.Spilled()
+	r.counters["SPILLED_RECORDS"] = r.space.Spilled
 	return err
 }
 

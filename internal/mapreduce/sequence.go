@@ -40,10 +40,8 @@ func sequenceOptions(spec *job.MapReduceSpec, attempt job.Attempt, partName stri
 
 // Append adds a record to a part that is a SequenceFile.
 func (o *Output) Append(key, value []byte) error {
-	if o.file == nil {
-		if err := o.create(); err != nil {
-			return err
-		}
+	if err := o.create(); err != nil {
+		return err
 	}
 	return outputError(o.path, o.records.Append(key, value))
 }

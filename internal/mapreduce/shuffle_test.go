@@ -20,8 +20,8 @@ type flaky struct {
 
 func (f *flaky) Open(ctx context.Context, loc shuffle.Location, partition int) (shuffle.Segment, error) {
 	f.mu.Lock()
-	f.asked[loc.Map.Task]++
-	n := f.asked[loc.Map.Task]
+	f.asked[loc.Attempt.Task]++
+	n := f.asked[loc.Attempt.Task]
 	f.mu.Unlock()
 	if n <= f.failures {
 		return shuffle.Segment{}, f.err
@@ -109,13 +109,13 @@ func TestShuffleBrokenOff(t *testing.T) {
 	}
 }
 
-// An error of Grants ends the attempt.
+// An error of a request for a grant ends the attempt.
 func TestReduceErrors(t *testing.T) {
 	c := newCluster(t, text(1, 50))
 	c.maps()
 	said := errors.New("said")
 	task := c.reduceTask(0, c.segments())
-	task.Grants = askFirst(func(context.Context, job.Phase) error { return said })
+	task.Enter = asking(task.Progress, func(job.Phase) error { return said })
 	if err := RunReduce(context.Background(), task); !errors.Is(err, said) {
 		t.Errorf("leave: %v", err)
 	}

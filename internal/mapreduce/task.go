@@ -46,7 +46,9 @@ type Task struct {
 	Dir       string         // scratch folder of the attempt; created if it is missing
 	Left      string         // folder that receives the part file
 	Progress  Progress
-	Grants    Grants
+	// Enter begins a phase after the first one (Progress.Enter) once the attempt has a grant for it. If the attempt has to wait for that, idle is
+	// called before, and the attempt is in no phase meanwhile, so that the measurements of a phase cover only the time in which it runs.
+	Enter func(p job.Phase, idle func()) error
 }
 
 // newSpace returns the space in which the attempt sorts. partition is that of the combiner's output.
@@ -76,30 +78,11 @@ type ReduceTask struct {
 	Source    shuffle.Source // of segments
 }
 
-// Grants are the permissions that an attempt needs for each phase after its first.
-type Grants interface {
-	// Covers reports whether the attempt may begin the phase without asking.
-	Covers(p job.Phase) bool
-	// Await asks for a grant for the phase and blocks until the attempt may begin it.
-	Await(ctx context.Context, p job.Phase) error
-}
-
 // enter begins a phase of an attempt. If the attempt has to wait for a grant, it releases the memory of its
-// space meanwhile, as the memory contains no data between phases. While it waits, it is in no phase, so that
-// the measurements of a phase cover only the time in which it runs. space may be nil.
-func (t *Task) enter(ctx context.Context, space *extsort.Space, p job.Phase) error {
-	if !t.Grants.Covers(p) {
-		if space != nil {
-			space.Release()
-		}
-		t.Progress.Enter(job.PhaseNone)
-		if err := t.Grants.Await(ctx, p); err != nil {
-			return err
-		}
-	}
-	t.Progress.Enter(p)
-	if space == nil {
-		return nil
+// space meanwhile, as the memory contains no data between phases. space may be nil.
+func (t *Task) enter(space *extsort.Space, p job.Phase) error {
+	if err := t.Enter(p, space.Release); err != nil || space == nil {
+		return err
 	}
 	return space.Hold()
 }

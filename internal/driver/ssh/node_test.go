@@ -83,7 +83,7 @@ func TestNodesMeet(t *testing.T) {
 		nodes[id] = n
 	}
 	fetch := func(from, to job.NodeID) error {
-		_, err := nodes[from].Open(t.Context(), shuffle.Location{Map: job.Attempt{Job: "mr-1", N: 1}, Holder: to, Addr: nodes[to].Address()}, 0)
+		_, err := nodes[from].Open(t.Context(), shuffle.Location{Attempt: job.Attempt{Job: "mr-1", N: 1}, Holder: to, Addr: nodes[to].Address()}, 0)
 		return err
 	}
 	for _, pair := range [][2]job.NodeID{{"a1/0", "a2/7"}, {"a2/7", "a1/0"}} {

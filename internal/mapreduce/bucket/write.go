@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,11 +28,11 @@ type Upload struct {
 // Begin sends a file in parts, without creating the object. A small file is sent by Finish.
 func Begin(ctx context.Context, name, path string) (*Upload, error) {
 	file, err := os.Open(path)
-	if err != nil {
-		return nil, failure(name, "what is to be written there cannot be read", err)
+	var info fs.FileInfo
+	if err == nil {
+		defer file.Close() // only read
+		info, err = file.Stat()
 	}
-	defer file.Close() // only read
-	info, err := file.Stat()
 	if err != nil {
 		return nil, failure(name, "what is to be written there cannot be read", err)
 	}

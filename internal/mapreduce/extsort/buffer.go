@@ -225,11 +225,7 @@ func (b *buffer) describe(e *entry, line []byte) {
 	if b.parts > 1 {
 		e.part = uint16(b.Partition(key))
 	}
-	if b.cmp == hadoop.ByteOrder {
-		e.prefix = hadoop.BytePrefix(key)
-	} else {
-		e.prefix = b.cmp.Prefix(key)
-	}
+	e.prefix = b.cmp.Prefix(key)
 }
 
 // normalize replaces the separator, of sepLen bytes, by a TAB. line ends with its newline. normalize

@@ -56,11 +56,11 @@ func readError(err error) error {
 
 // need returns the smallest buffer in which the segment can be read, in bytes: one block compressed
 // and uncompressed.
-func (s *segmentStat) need() int64 { return s.maxRaw + s.unpacked() + headerSize + endSize + 16 }
+func (s *segmentStat) need() int64 { return s.MaxRaw + s.unpacked() + headerSize + endSize + 16 }
 
 // unpacked returns the size of the largest block that may be compressed, in bytes. Larger blocks
 // contain one record each and are stored uncompressed.
-func (s *segmentStat) unpacked() int64 { return min(s.maxRaw, maxBlock) }
+func (s *segmentStat) unpacked() int64 { return min(s.MaxRaw, maxBlock) }
 
 // cursor iterates over the records of a run.
 type cursor struct {
@@ -153,19 +153,10 @@ func (c *cursor) decode() bool {
 		c.count = int64(count)
 		end += n
 	}
-	if c.cmp != hadoop.ByteOrder {
-		c.prefix = c.cmp.Prefix(c.line[:keyLen])
-	} else if len(raw)-pos >= 8 {
-		c.prefix = binary.BigEndian.Uint64(raw[pos:])
-		if keyLen < 8 {
-			c.prefix &= ^uint64(0) << (64 - 8*keyLen)
-		}
-	} else {
-		c.prefix = hadoop.BytePrefix(c.line[:keyLen])
-	}
+	c.prefix = c.cmp.Prefix(c.line[:keyLen])
 	c.pos = end
-	c.seen.records += c.count
-	c.seen.bytes += c.count * int64(len(c.line))
+	c.seen.Records += c.count
+	c.seen.Bytes += c.count * int64(len(c.line))
 	return true
 }
 
@@ -187,7 +178,7 @@ func (c *cursor) load() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if int64(h.raw) > c.run.maxRaw {
+	if int64(h.raw) > c.run.MaxRaw {
 		return false, damaged("block %d is larger than the largest", c.block)
 	}
 	payload, err := c.consume(h.length)
@@ -220,8 +211,8 @@ func (c *cursor) load() (bool, error) {
 // checkEnd compares the records that were read with the numbers in the end block.
 func (c *cursor) checkEnd(payload []byte) error {
 	s := parseStat(payload)
-	if s.records != c.seen.records || s.bytes != c.seen.bytes || s.blocks != c.block || c.left != 0 || c.inPos != c.inEnd {
-		return damaged("a segment of %d records ends after %d", s.records, c.seen.records)
+	if s.Records != c.seen.Records || s.Bytes != c.seen.Bytes || s.Blocks != c.block || c.left != 0 || c.inPos != c.inEnd {
+		return damaged("a segment of %d records ends after %d", s.Records, c.seen.Records)
 	}
 	c.raw, c.pos = nil, 0
 	return nil

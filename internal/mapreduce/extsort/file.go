@@ -44,7 +44,7 @@ func (f *File) Size() int64 { return f.size }
 // Records returns the number of records, with each repeat counted.
 func (f *File) Records() (sum int64) {
 	for i := range f.segments {
-		sum += f.segments[i].records
+		sum += f.segments[i].Records
 	}
 	return sum
 }
@@ -52,7 +52,7 @@ func (f *File) Records() (sum int64) {
 // LineBytes returns the size of the lines with their newlines in bytes, with each repeat counted.
 func (f *File) LineBytes() (sum int64) {
 	for i := range f.segments {
-		sum += f.segments[i].bytes
+		sum += f.segments[i].Bytes
 	}
 	return sum
 }

@@ -109,41 +109,30 @@ func (h *header) checkPayload(payload []byte, number uint32) error {
 	return nil
 }
 
-// segmentStat is the summary of a segment that is written in its end block.
+// segmentStat is the summary of a segment that is written in its end block. The fields are exported for package binary.
 type segmentStat struct {
-	records int64 // with each repeat counted
-	bytes   int64 // of the records' lines with their newlines, with each repeat counted
-	maxRaw  int64 // bytes of the largest block, unpacked
-	blocks  uint32
+	Records int64 // with each repeat counted
+	Bytes   int64 // of the records' lines with their newlines, with each repeat counted
+	MaxRaw  int64 // bytes of the largest block, unpacked
+	Blocks  uint32
 }
 
-func (s *segmentStat) put(b []byte) {
-	binary.LittleEndian.PutUint64(b, uint64(s.records))
-	binary.LittleEndian.PutUint64(b[8:], uint64(s.bytes))
-	binary.LittleEndian.PutUint64(b[16:], uint64(s.maxRaw))
-	binary.LittleEndian.PutUint32(b[24:], s.blocks)
-}
-
-func parseStat(b []byte) segmentStat {
-	return segmentStat{
-		records: int64(binary.LittleEndian.Uint64(b)),
-		bytes:   int64(binary.LittleEndian.Uint64(b[8:])),
-		maxRaw:  int64(binary.LittleEndian.Uint64(b[16:])),
-		blocks:  binary.LittleEndian.Uint32(b[24:]),
-	}
+func parseStat(b []byte) (s segmentStat) {
+	_, _ = binary.Decode(b, binary.LittleEndian, &s) // all callers have statSize bytes
+	return s
 }
 
 // parseEnd reads and checks a whole end block.
 func parseEnd(b []byte) (segmentStat, error) {
 	s := parseStat(b[headerSize:])
-	h, err := parseHeader(b, s.blocks)
+	h, err := parseHeader(b, s.Blocks)
 	if err != nil {
 		return s, err
 	}
-	if h.kind != blockEnd || s.maxRaw < 0 || s.maxRaw > maxLine+maxVarints {
+	if h.kind != blockEnd || s.MaxRaw < 0 || s.MaxRaw > maxLine+maxVarints {
 		return s, damaged("a segment without an end")
 	}
-	return s, h.checkPayload(b[headerSize:endSize], s.blocks)
+	return s, h.checkPayload(b[headerSize:endSize], s.Blocks)
 }
 
 // blockSize returns the size of blocks for an attempt that may use memory bytes.

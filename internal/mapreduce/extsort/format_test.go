@@ -250,7 +250,7 @@ func FuzzSegment(f *testing.F) {
 		if r.segmentStat, err = readStat(in, r.Extent); err != nil {
 			return
 		}
-		if r.maxRaw > 1<<20 {
+		if r.MaxRaw > 1<<20 {
 			return // would only allocate much memory
 		}
 		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.need()), new(int64)), 0)

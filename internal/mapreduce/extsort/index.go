@@ -13,9 +13,8 @@ type Extent struct{ Offset, Length int64 }
 // appendIndex appends the index and the footer of a file whose segments end at offset at.
 func appendIndex(b []byte, segments []segment, at int64) []byte {
 	start := len(b)
-	for _, e := range segments {
-		b = binary.LittleEndian.AppendUint64(b, uint64(e.Offset))
-		b = binary.LittleEndian.AppendUint64(b, uint64(e.Length))
+	for _, s := range segments {
+		b, _ = binary.Append(b, binary.LittleEndian, s.Extent) // numbers of a fixed size, so this does not fail
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(at))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(segments)))
@@ -57,14 +56,13 @@ func parseIndex(r io.ReaderAt, size int64) ([]Extent, error) {
 // parseExtents reads n extents. They must follow each other without gaps up to offset at.
 func parseExtents(b []byte, n int, at int64) ([]Extent, error) {
 	extents := make([]Extent, n)
+	_, _ = binary.Decode(b, binary.LittleEndian, extents) // b is long enough
 	next := int64(len(magic))
-	for i := range extents {
-		e := Extent{int64(binary.LittleEndian.Uint64(b[i*indexEntry:])), int64(binary.LittleEndian.Uint64(b[i*indexEntry+8:]))}
+	for i, e := range extents {
 		if e.Offset != next || e.Length < 0 || e.Length > at-next || e.Length > 0 && e.Length < endSize {
 			return nil, damaged("index entry %d", i)
 		}
 		next += e.Length
-		extents[i] = e
 	}
 	if next != at {
 		return nil, damaged("the index leaves out the end of the file")

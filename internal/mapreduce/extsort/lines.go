@@ -6,60 +6,24 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
-// repeater writes the line of a record as many times as the count of the record says.
-type repeater struct {
-	line []byte
-	end  []byte // written after line; empty for most lines
-	left int64  // times that the line is still to be written
-	pos  int    // bytes of line and end that were written this time
-}
-
-// bareEnd ends a line that is only a key, for a program that expects a separator.
-var bareEnd = []byte{hadoop.Separator, '\n'}
-
-// newRepeater returns the repeater of a record. line ends with its newline. If tabs is set, a
-// separator is added to a line that is only a key, as Hadoop Streaming's TextInputWriter does. The
-// line itself is not copied.
-func newRepeater(line []byte, keyLen int, count int64, tabs bool) repeater {
-	if tabs && keyLen == len(line)-1 {
-		return repeater{line: line[:keyLen], end: bareEnd, left: count}
-	}
-	return repeater{line: line, left: count}
-}
-
-// fill copies as much as fits into p, and returns the number of bytes.
-func (r *repeater) fill(p []byte) int {
-	n := 0
-	for r.left > 0 && n < len(p) {
-		if r.pos < len(r.line) {
-			k := copy(p[n:], r.line[r.pos:])
-			n += k
-			r.pos += k
-		}
-		if past := r.pos - len(r.line); past >= 0 && past < len(r.end) {
-			k := copy(p[n:], r.end[past:])
-			n += k
-			r.pos += k
-		}
-		if r.pos == len(r.line)+len(r.end) {
-			r.pos = 0
-			r.left--
-		}
-	}
-	return n
-}
-
-// recordLines reads the lines of records.
+// recordLines reads the lines of records, each as many times as the count of its record says.
 type recordLines struct {
 	step    func() error // begins the next record; it returns io.EOF after the last one
-	tabs    bool         // add a separator to a line that is only a key
-	now     repeater
-	records int64 // begun
+	tabs    bool         // add a separator to a line that is only a key, as Hadoop Streaming's TextInputWriter does
+	line    []byte       // of the record
+	left    int64        // times that the line is still to be read
+	pos     int          // bytes of line that were read this time
+	bare    []byte       // a line to which a separator was added
+	records int64        // begun
 }
 
-// begin makes a record the one that is read.
+// begin makes a record the one that is read. line ends with its newline.
 func (l *recordLines) begin(line []byte, keyLen int, count int64) {
-	l.now = newRepeater(line, keyLen, count, l.tabs)
+	if l.tabs && keyLen == len(line)-1 {
+		l.bare = append(append(l.bare[:0], line[:keyLen]...), hadoop.Separator, '\n')
+		line = l.bare
+	}
+	l.line, l.left = line, count
 	l.records += count
 }
 
@@ -67,15 +31,19 @@ func (l *recordLines) begin(line []byte, keyLen int, count int64) {
 func (l *recordLines) Records() int64 { return l.records }
 
 // Read fills the whole of p unless the end comes first.
-func (l *recordLines) Read(p []byte) (int, error) {
-	n := 0
+func (l *recordLines) Read(p []byte) (n int, err error) {
 	for n < len(p) {
-		if l.now.left == 0 {
+		if l.left == 0 {
 			if err := l.step(); err != nil {
 				return n, err
 			}
 		}
-		n += l.now.fill(p[n:])
+		k := copy(p[n:], l.line[l.pos:])
+		n += k
+		if l.pos += k; l.pos == len(l.line) {
+			l.pos = 0
+			l.left--
+		}
 	}
 	return n, nil
 }
@@ -110,7 +78,7 @@ type MergedLines struct {
 	key    []byte // of the last record
 	prefix uint64
 	kept   []byte // a copy of key, once the block of its record is overwritten
-	groups int64
+	Groups int64  // different keys among these records
 }
 
 // Lines merges files for reading, with all the memory of the space.
@@ -137,9 +105,6 @@ func (l *MergedLines) nextPart() (err error) {
 	l.space.uses(l.held() + l.m.space)
 	return nil
 }
-
-// Groups returns the number of different keys among these records.
-func (l *MergedLines) Groups() int64 { return l.groups }
 
 // next goes to the next record.
 func (l *MergedLines) next() error {
@@ -168,7 +133,7 @@ func (l *MergedLines) next() error {
 	c := l.c
 	key := c.line[:c.keyLen]
 	if c.prefix != l.prefix || l.records == 0 || l.space.Order.Compare(l.key, key) != 0 {
-		l.groups++
+		l.Groups++
 	}
 	l.key, l.prefix = key, c.prefix
 	l.begin(c.line, c.keyLen, c.count)

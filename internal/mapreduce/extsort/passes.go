@@ -11,12 +11,7 @@ import (
 const MaxFanIn = 256
 
 // fanIn returns how many files are merged at once if files of them may be open; 0 stands for MaxFanIn.
-func fanIn(files int) int {
-	if files <= 0 {
-		return MaxFanIn
-	}
-	return max(2, min(files, MaxFanIn))
-}
+func fanIn(files int) int { return max(2, min(cmp.Or(files, MaxFanIn), MaxFanIn)) }
 
 // combineFrom is the smallest number of spills for which the merge runs the combiner once more
 // (Hadoop's mapreduce.map.combine.minspills).
@@ -35,10 +30,16 @@ func (s *Space) MergeSpills(files []*File) (_ *File, err error) {
 		}
 		s.count(files)
 	}
+	return s.mergeAll(files)
+}
+
+// mergeAll merges files into one, in several passes if that is necessary.
+func (s *Space) mergeAll(files []*File) (*File, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
-	if files, err = s.prepare(files, s.free()); err != nil {
+	files, err := s.prepare(files, s.free())
+	if err != nil {
 		return nil, err
 	}
 	return s.merge(files)
@@ -60,7 +61,7 @@ func (s *Space) prepare(files []*File, memory int64) ([]*File, error) {
 
 func (s *Space) count(files []*File) {
 	for _, f := range files {
-		s.spilled += f.Records()
+		s.Spilled += f.Records()
 	}
 }
 
@@ -93,13 +94,7 @@ func (s *Space) narrowOnce(files []*File) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files, err = s.passes(files, s.free(), s.free(), s.merge); err != nil {
-		return nil, err
-	}
-	if len(files) == 1 {
-		return files[0], nil
-	}
-	return s.merge(files)
+	return s.mergeAll(files)
 }
 
 // passes calls merge for some of the files at a time, with pass bytes of memory, until the remaining
@@ -153,7 +148,7 @@ func (s *Space) passBytes(files []*File, pass, last int64) int64 {
 			for part, e := range f.segments {
 				total := &one.segments[part]
 				total.Length += e.Length
-				total.maxRaw = max(total.maxRaw, e.maxRaw)
+				total.MaxRaw = max(total.MaxRaw, e.MaxRaw)
 			}
 		}
 		sum += one.size

@@ -134,7 +134,7 @@ func TestFirstPass(t *testing.T) {
 	s := &Space{Config: Config{Partitions: 1}}
 	files := func(n int, need int64) (fs []*File) {
 		for i := range n {
-			fs = append(fs, newSegment("", Extent{Length: int64(1 + i)}, segmentStat{maxRaw: need}))
+			fs = append(fs, newSegment("", Extent{Length: int64(1 + i)}, segmentStat{MaxRaw: need}))
 		}
 		return fs
 	}

@@ -58,7 +58,7 @@ type Space struct {
 	made    int    // files created, for their names
 	read    int64  // bytes that merges of files have read
 	used    int64  // most bytes of memory that held data at once so far
-	spilled int64
+	Spilled int64  // records that sorters and merge passes have written, as Hadoop counts its spilled records
 }
 
 // NewSpace creates the folder and takes the memory from the supply.
@@ -89,10 +89,10 @@ func (s *Space) Hold() error {
 	return nil
 }
 
-// Release returns the memory to the supply. It may be called while the memory contains no data:
+// Release returns the memory to the supply, if there is a space that has some. It may be called while the memory contains no data:
 // between sorting and merging, between merges, and at the end of the attempt.
 func (s *Space) Release() {
-	if s.mem == nil {
+	if s == nil || s.mem == nil {
 		return
 	}
 	s.mem.close()
@@ -100,10 +100,6 @@ func (s *Space) Release() {
 	s.mem, s.writer, s.used = nil, nil, 0
 	s.ReportMemory()
 }
-
-// Spilled returns how many records sorters and merge passes have written, as Hadoop counts its
-// spilled records.
-func (s *Space) Spilled() int64 { return s.spilled }
 
 // ReportMemory reports the memory used so far to Progress. It is called at the begin of a phase, as
 // memory that is not released between two phases counts for the later phase too.

@@ -36,8 +36,8 @@ func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, bu
 			continue
 		}
 		s := parseStat(last)
-		if length != 0 || s.blocks != number {
-			return nil, damaged("a segment ends after %d of %d blocks", number, s.blocks)
+		if length != 0 || s.Blocks != number {
+			return nil, damaged("a segment ends after %d of %d blocks", number, s.Blocks)
 		}
 		return newSegment(path, e, s), nil
 	}

@@ -75,8 +75,8 @@ func (w *runWriter) add(part int, line []byte, keyLen int, count int64) error {
 			return err
 		}
 	}
-	w.stat.records += count
-	w.stat.bytes += count * int64(len(line))
+	w.stat.Records += count
+	w.stat.Bytes += count * int64(len(line))
 	if w.last.line > 0 && keyLen == w.last.keyLen && bytes.Equal(line, w.out[w.last.line:w.last.end]) {
 		w.last.count += count
 		w.countLast()
@@ -133,7 +133,7 @@ func (w *runWriter) addLarge(line []byte, keyLen int, count int64) error {
 		crc = crc32.Update(crc, castagnoli, part)
 		raw += len(part)
 	}
-	putHeader(head, header{length: raw, raw: raw, kind: blockStored, crc: crc}, w.stat.blocks)
+	putHeader(head, header{length: raw, raw: raw, kind: blockStored, crc: crc}, w.stat.Blocks)
 	w.countBlock(raw)
 	for _, part := range [][]byte{head, line, tail} {
 		if _, err := w.file.Write(part); err != nil {
@@ -147,8 +147,8 @@ func (w *runWriter) addLarge(line []byte, keyLen int, count int64) error {
 }
 
 func (w *runWriter) countBlock(raw int) {
-	w.stat.blocks++
-	w.stat.maxRaw = max(w.stat.maxRaw, int64(raw))
+	w.stat.Blocks++
+	w.stat.MaxRaw = max(w.stat.MaxRaw, int64(raw))
 }
 
 // closeBlock completes the open block, unless it is empty, and begins another.
@@ -158,7 +158,7 @@ func (w *runWriter) closeBlock() error {
 		h := header{raw: len(payload)}
 		payload, h.kind = w.pack(payload)
 		h.length, h.crc = len(payload), crc32.Checksum(payload, castagnoli)
-		putHeader(w.out[w.open:], h, w.stat.blocks)
+		putHeader(w.out[w.open:], h, w.stat.Blocks)
 		w.countBlock(h.raw)
 		w.open += headerSize + h.length
 	}
@@ -223,11 +223,11 @@ func (w *runWriter) endSegment() error {
 		return err
 	}
 	s := &w.segments[len(w.segments)-1]
-	if w.stat.blocks > 0 {
+	if w.stat.Blocks > 0 {
 		b := w.out[w.open : w.open+endSize]
-		w.stat.put(b[headerSize:])
+		_, _ = binary.Encode(b[headerSize:], binary.LittleEndian, w.stat) // numbers of a fixed size, so this does not fail
 		crc := crc32.Checksum(b[headerSize:], castagnoli)
-		putHeader(b, header{length: statSize, kind: blockEnd, crc: crc}, w.stat.blocks)
+		putHeader(b, header{length: statSize, kind: blockEnd, crc: crc}, w.stat.Blocks)
 		w.n = w.open + endSize
 		s.Length = w.at + int64(w.n) - s.Offset
 		w.beginBlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,14 +67,14 @@ func (l *longFold) report(dst []byte) []byte { return strconv.AppendInt(dst, l.v
 func (l *longFold) partial(emit func([]byte) error) error { return emit(l.report(nil)) }
 
 // doubleSum is DoubleValueSum. The sum is exact until it is rounded for the report, so it does not depend on the order
-// of the values or on combiners. The parts are numbers that do not overlap and have the same sum as the values
-// (Shewchuk 1997, "Adaptive Precision Floating-Point Arithmetic", Grow-Expansion; as Python's fsum). This is true as
-// long as no intermediate sum is too large for a double.
+// of the values or on combiners.
 type doubleSum struct {
-	parts    []float64 // growing magnitude
-	special  float64   // sum of the values that were infinite or NaN; 0: none
-	overflow float64   // the infinity that finite values came to; 0: none
+	finite  big.Float
+	special float64 // sum of the values that were infinite or NaN; 0: none
 }
+
+// exactBits is the precision of a sum of doubles that is exact: from the least bit of the least to the greatest bit of the sum of 2⁶⁴ of the greatest.
+const exactBits = 1074 + 1024 + 64
 
 func (d *doubleSum) add(value []byte) error {
 	v, err := strconv.ParseFloat(string(bytes.TrimSpace(value)), 64)
@@ -84,68 +85,32 @@ func (d *doubleSum) add(value []byte) error {
 		d.special += v
 		return nil
 	}
-	kept := d.parts[:0]
-	for _, p := range d.parts {
-		if math.Abs(v) < math.Abs(p) {
-			v, p = p, v
-		}
-		sum := v + p
-		if rest := p - (sum - v); rest != 0 {
-			kept = append(kept, rest)
-		}
-		v = sum
-	}
-	if math.IsInf(v, 0) {
-		d.parts, d.overflow = nil, v
-		return nil
-	}
-	if v != 0 {
-		kept = append(kept, v)
-	}
-	d.parts = kept
+	d.finite.SetPrec(exactBits).Add(&d.finite, new(big.Float).SetFloat64(v))
 	return nil
 }
 
-// sum rounds the parts to the nearest double, half to even.
+// sum rounds to the nearest double, half to even.
 func (d *doubleSum) sum() float64 {
 	if d.special != 0 { // NaN is not 0 either
 		return d.special
 	}
-	if d.overflow != 0 {
-		return d.overflow
-	}
-	n := len(d.parts) - 1
-	if n < 0 {
-		return 0
-	}
-	high, low := d.parts[n], 0.0
-	for n > 0 && low == 0 {
-		n--
-		x, y := high, d.parts[n]
-		high = x + y
-		low = y - (high - x)
-	}
-	// If low is exactly half a unit of high, the smaller parts decide.
-	if n > 0 && (low < 0 && d.parts[n-1] < 0 || low > 0 && d.parts[n-1] > 0) {
-		if twice := 2 * low; high+twice-high == twice {
-			high += twice
-		}
-	}
-	return high
+	sum, _ := d.finite.Float64()
+	return sum
 }
 
 func (d *doubleSum) report(dst []byte) []byte { return appendJavaDouble(dst, d.sum()) }
 
+// partial emits the sum and what was rounded off, until nothing is.
 func (d *doubleSum) partial(emit func([]byte) error) error {
-	if d.special != 0 || d.overflow != 0 || len(d.parts) == 0 {
-		return emit(d.report(nil))
-	}
-	for _, p := range d.parts {
-		if err := emit(appendJavaDouble(nil, p)); err != nil {
+	for {
+		v := d.sum()
+		if err := emit(appendJavaDouble(nil, v)); err != nil || v-v != 0 { // infinity or NaN is all there is
 			return err
 		}
+		if d.finite.Sub(&d.finite, new(big.Float).SetFloat64(v)).Sign() == 0 {
+			return nil
+		}
 	}
-	return nil
 }
 
 // appendJavaDouble writes v as Java's Double.toString does (since JDK 19): the

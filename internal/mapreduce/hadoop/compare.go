@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -50,11 +51,9 @@ func BytePrefix(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.BigEndian.Uint64(b)
 	}
-	var p uint64
-	for i, c := range b {
-		p |= uint64(c) << (56 - 8*i)
-	}
-	return p
+	var p [8]byte
+	copy(p[:], b)
+	return binary.BigEndian.Uint64(p[:])
 }
 
 // keyFieldOrder is Hadoop's KeyFieldBasedComparator: it compares the parts of the keys that the specs name, one after
@@ -152,24 +151,13 @@ func digits(b []byte) int {
 func compareNumbers(a, b number) int {
 	switch {
 	case a.negative && b.negative:
-		return compareMagnitudes(b, a)
+		a, b = b, a
 	case a.negative:
 		return -1
 	case b.negative:
 		return 1
-	default:
-		return compareMagnitudes(a, b)
 	}
-}
-
-func compareMagnitudes(a, b number) int {
-	if d := len(a.whole) - len(b.whole); d != 0 {
-		return d
-	}
-	if r := bytes.Compare(a.whole, b.whole); r != 0 {
-		return r
-	}
-	return bytes.Compare(a.fraction, b.fraction)
+	return cmp.Or(len(a.whole)-len(b.whole), bytes.Compare(a.whole, b.whole), bytes.Compare(a.fraction, b.fraction))
 }
 
 // prefix returns 2⁶² ± the number in thousandths, cut towards zero and held below

@@ -3,7 +3,7 @@ package hadoop
 import (
 	"fmt"
 	"math"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"berth/internal/core/job"
 )
@@ -14,28 +14,14 @@ type Partitioner func(key []byte) int
 // NewPartitioner returns the job's partitioner over n ≥ 1 partitions. Both kinds assign a key to the same partition as
 // Hadoop's class of that name, so that part files match.
 func NewPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
-	if n < 1 || n > math.MaxInt32 {
-		return nil, fmt.Errorf("partition over %d reduces", n)
-	}
 	switch spec.Partitioner {
-	case "", "hash":
-		if n == 1 {
-			return onePartition, nil
-		}
-		return hashPartitioner(n), nil
+	case "", "hash": // HashPartitioner over Text: WritableComparator.hashBytes starts with 1, and the sign bit is dropped
+		return func(key []byte) int { return partitionOf(hash31(1, key), n) }, nil
 	case "keyfield":
 		return newKeyFieldPartitioner(spec, n)
 	default:
 		return nil, job.ConfigError("partitioner", fmt.Sprintf("%q is not known", spec.Partitioner), `use "hash" or "keyfield"`)
 	}
-}
-
-func onePartition([]byte) int { return 0 }
-
-// hashPartitioner is Hadoop's HashPartitioner over Text: WritableComparator.hashBytes starts with 1, and the sign bit is
-// dropped.
-func hashPartitioner(n int) Partitioner {
-	return func(key []byte) int { return partitionOf(hash31(1, key), n) }
 }
 
 func partitionOf(hash uint32, n int) int { return int(hash & math.MaxInt32 % uint32(n)) }
@@ -81,17 +67,9 @@ func newKeyFieldPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error)
 
 // stringHash is Java's String.hashCode of the key, over UTF-16 units. KeyFieldBasedPartitioner uses it if no fields are
 // named.
-func stringHash(key []byte) uint32 {
-	var h uint32
-	for len(key) > 0 {
-		r, size := utf8.DecodeRune(key)
-		key = key[size:]
-		if r >= 0x10000 {
-			r -= 0x10000
-			h = 31*h + 0xd800 + uint32(r>>10)
-			r = 0xdc00 + r&0x3ff
-		}
-		h = 31*h + uint32(r)
+func stringHash(key []byte) (h uint32) {
+	for _, unit := range utf16.Encode([]rune(string(key))) {
+		h = 31*h + uint32(unit)
 	}
 	return h
 }

@@ -5,24 +5,8 @@ import "bytes"
 // Lines end with LF, CR or CR LF, as for Hadoop's LineReader. What reads lines passes each end on as LF, as Hadoop
 // Streaming does.
 
-// endIn returns the index of the first CR or LF in b, or −1. It looks at ever larger pieces, as files of short lines have
-// only one of the two.
-func endIn(b []byte) int {
-	for from, size := 0, 256; from < len(b); from, size = from+size, 2*size {
-		piece := b[from:min(from+size, len(b))]
-		i := bytes.IndexByte(piece, '\n')
-		if i >= 0 {
-			piece = piece[:i]
-		}
-		if j := bytes.IndexByte(piece, '\r'); j >= 0 {
-			i = j
-		}
-		if i >= 0 {
-			return from + i
-		}
-	}
-	return -1
-}
+// endIn returns the index of the first CR or LF in b, or −1.
+func endIn(b []byte) int { return bytes.IndexAny(b, "\r\n") }
 
 // firstLine returns the length of the first line in b with its end, or 0 if it does not end in b. If b ends with its CR,
 // an LF that belongs to it may follow.

@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
 
 	"berth/internal/core/job"
 )
 
 // bufferSize is how many bytes are read at once to count lines.
 const bufferSize = 1 << 20
-
-var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
 // Progress receives what is read.
 type Progress interface {

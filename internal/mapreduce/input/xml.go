@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"berth/internal/core/job"
 )
@@ -96,11 +97,10 @@ func (x *xmlRange) drop(n int) {
 
 // more reads the next bytes of the file into buf.
 func (x *xmlRange) more() error {
-	chunk := buffers.Get().(*[]byte)
-	defer buffers.Put(chunk)
-	n, err := x.read((*chunk)[:tailChunk])
-	x.buf = append(x.buf, (*chunk)[:n]...)
-	if n > 0 {
+	have := len(x.buf)
+	x.buf = slices.Grow(x.buf, tailChunk)
+	n, err := x.stream.Read(x.buf[have : have+tailChunk])
+	if x.buf = x.buf[:have+n]; n > 0 {
 		return nil
 	}
 	return err
@@ -141,14 +141,6 @@ func (r *recordRange) records() int64 {
 	return n
 }
 
-// checkSize returns an error if a file has not the size that it had when the job was planned.
-func checkSize(file File, r job.Range) error {
-	if size := file.Size(); size != r.Size {
-		return changedSize(r.Path, r.Size, size)
-	}
-	return nil
-}
-
 // rest reads a file from the offset of a range to its end. It uncompresses a compressed file.
 type rest struct {
 	file     *countingFile
@@ -160,8 +152,8 @@ type rest struct {
 
 // newRest opens a range. It also returns the offset at which the range ends, in the uncompressed file.
 func newRest(file File, r job.Range) (rest, int64, error) {
-	if err := checkSize(file, r); err != nil {
-		return rest{}, 0, err
+	if size := file.Size(); size != r.Size {
+		return rest{}, 0, changedSize(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
 	x := rest{file: counting, most: max(r.Length, 0)}
@@ -173,8 +165,6 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 	x.decoder, x.stream, x.most = d, d, r.Size
 	return x, int64(1) << 62, err
 }
-
-func (x *rest) read(b []byte) (int, error) { return x.stream.Read(b) }
 
 func (x *rest) bytesRead() int64 {
 	n := min(x.file.n, x.most) - x.reported

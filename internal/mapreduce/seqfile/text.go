@@ -20,7 +20,8 @@ type Texter func(b, raw []byte) ([]byte, error)
 // TextOf returns how the keys or values of a Java class become text: as their toString does. With rawBytes the bytes of a
 // BytesWritable are the text.
 func TextOf(class string, rawBytes bool) (Texter, error) {
-	switch strings.TrimPrefix(class, "org.apache.hadoop.io.") {
+	name := strings.TrimPrefix(class, "org.apache.hadoop.io.")
+	switch name {
 	case "Text":
 		return textOfText, nil
 	case "BytesWritable":
@@ -30,14 +31,6 @@ func TextOf(class string, rawBytes bool) (Texter, error) {
 		return hexOfBytes, nil
 	case "NullWritable":
 		return func(b, _ []byte) ([]byte, error) { return append(b, "(null)"...), nil }, nil
-	case "LongWritable":
-		return number(8, func(raw []byte) int64 { return int64(binary.BigEndian.Uint64(raw)) }), nil
-	case "IntWritable":
-		return number(4, func(raw []byte) int64 { return int64(int32(binary.BigEndian.Uint32(raw))) }), nil
-	case "ShortWritable":
-		return number(2, func(raw []byte) int64 { return int64(int16(binary.BigEndian.Uint16(raw))) }), nil
-	case "ByteWritable":
-		return number(1, func(raw []byte) int64 { return int64(int8(raw[0])) }), nil
 	case "BooleanWritable":
 		return func(b, raw []byte) ([]byte, error) {
 			return strconv.AppendBool(b, len(raw) > 0 && raw[0] != 0), wantSize(raw, 1)
@@ -51,6 +44,9 @@ func TextOf(class string, rawBytes bool) (Texter, error) {
 			return strconv.AppendInt(b, n, 10), nil
 		}, nil
 	default:
+		if size := numberSizes[name]; size > 0 {
+			return number(size), nil
+		}
 		return nil, fmt.Errorf("its records have keys or values of the Java class %s, which berth cannot convert to text", class)
 	}
 }
@@ -62,12 +58,20 @@ func wantSize(raw []byte, size int) error {
 	return nil
 }
 
-func number(size int, value func([]byte) int64) Texter {
+// numberSizes are the sizes of numbers, in bytes.
+var numberSizes = map[string]int{"LongWritable": 8, "IntWritable": 4, "ShortWritable": 2, "ByteWritable": 1}
+
+// number returns the text of a signed number of that many bytes, big-endian.
+func number(size int) Texter {
 	return func(b, raw []byte) ([]byte, error) {
 		if err := wantSize(raw, size); err != nil {
 			return nil, err
 		}
-		return strconv.AppendInt(b, value(raw), 10), nil
+		n, unused := int64(0), 64-8*size
+		for _, c := range raw {
+			n = n<<8 | int64(c)
+		}
+		return strconv.AppendInt(b, n<<unused>>unused, 10), nil
 	}
 }
 

@@ -32,7 +32,7 @@ type Progress interface {
 type Source struct {
 	Node      *Node
 	Locations *Locations // of the job
-	// Lost is called when an output cannot be fetched, once for all reduces of the node.
+	// Lost is called when an output cannot be fetched, by each reduce that needs it.
 	Lost func(loc Location, err error)
 	// Open opens the partition's segment of a map output; nil: Node.Open.
 	Open func(ctx context.Context, loc Location, partition int) (Segment, error)
@@ -161,7 +161,7 @@ func (c *Collector) next() (loc Location, ok bool, more <-chan struct{}) {
 	list, more := c.Locations.from(c.read)
 	for _, loc := range list {
 		c.read++
-		task := loc.Map.Task
+		task := loc.Attempt.Task
 		if task >= 0 && task < len(c.outputs) && c.outputs[task].state == unlocated {
 			loc = c.Locations.newest(task) // an older location may not answer any more
 			c.outputs[task] = output{state: located, loc: loc}
@@ -179,7 +179,7 @@ func (c *Collector) add(loc Location, file *extsort.File, bytes int64) (last boo
 	if file != nil {
 		records = file.Records()
 	}
-	c.outputs[loc.Map.Task] = output{state: fetched, loc: loc, file: file}
+	c.outputs[loc.Attempt.Task] = output{state: fetched, loc: loc, file: file}
 	c.missing--
 	c.Bytes += bytes
 	c.Progress.In(bytes, records)
@@ -187,18 +187,16 @@ func (c *Collector) add(loc Location, file *extsort.File, bytes int64) (last boo
 }
 
 // giveUp discards an output that could not be fetched or is damaged. If a newer location is known, it is fetched
-// from there. Otherwise giveUp calls Lost, once for all reduces of the node.
+// from there. Otherwise giveUp calls Lost.
 func (c *Collector) giveUp(loc Location, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if newer := c.Locations.newest(loc.Map.Task); newer != loc {
-		c.outputs[loc.Map.Task] = output{state: located, loc: newer}
+	if newer := c.Locations.newest(loc.Attempt.Task); newer != loc {
+		c.outputs[loc.Attempt.Task] = output{state: located, loc: newer}
 		c.again = append(c.again, newer) // for the copier that has given it up, or the first one that begins
 		return
 	}
-	c.outputs[loc.Map.Task] = output{}
+	c.outputs[loc.Attempt.Task] = output{}
 	c.Node.lost(loc, c.By, err)
-	if c.Locations.missing(loc.Map) {
-		c.Lost(loc, err)
-	}
+	c.Lost(loc, err)
 }

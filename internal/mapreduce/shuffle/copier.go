@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -24,7 +25,8 @@ type copier struct {
 	*Collector
 	path  string   // of the file for copies
 	file  *os.File // nil: not yet needed
-	end   int64    // of the complete copies in file
+	buf   []byte
+	end   int64 // of the complete copies in file
 	waits *waits
 	done  func() // called when no segment is missing
 }
@@ -79,8 +81,8 @@ func (f *copier) tryFetch(ctx context.Context, loc Location) error {
 // fetch opens a segment, and copies it if it is remote. If a newer location is known, fetch does not try
 // the old one, as each request to a node that does not answer takes long.
 func (f *copier) fetch(ctx context.Context, loc Location) error {
-	if newer := f.Locations.newest(loc.Map.Task); newer != loc {
-		return fmt.Errorf("%v at %s: %w: a newer one is at %s", loc.Map, loc.Addr, ErrNotHeld, newer.Addr)
+	if newer := f.Locations.newest(loc.Attempt.Task); newer != loc {
+		return fmt.Errorf("%v at %s: %w: a newer one is at %s", loc.Attempt, loc.Addr, ErrNotHeld, newer.Addr)
 	}
 	seg, err := f.Open(ctx, loc, f.Partition)
 	if err != nil {
@@ -118,14 +120,19 @@ func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 		if f.end, err = f.file.Seek(0, io.SeekEnd); err != nil {
 			return nil, &scratchFault{extsort.ScratchError(f.path, err)}
 		}
+		f.buf = make([]byte, pieceSize)
 	}
-	buf := pieces.Get().(*[]byte)
-	defer pieces.Put(buf)
 	err = probe.Metered(f.Progress.Spent, func() error {
-		to := &scratchWriter{io.NewOffsetWriter(f.file, f.end), f.path, f.Progress}
-		file, err = extsort.CopySegment(to, seg.Body, f.path, f.end, seg.Length, *buf)
+		file, err = extsort.CopySegment(io.NewOffsetWriter(f.file, f.end), seg.Body, f.path, f.end, seg.Length, f.buf)
 		return err
 	})
+	switch {
+	case errors.As(err, new(*fs.PathError)): // of the file, not of the stream
+		return nil, &scratchFault{extsort.ScratchError(f.path, err)}
+	case err == nil:
+		f.Progress.Out(seg.Length, 0)
+		f.Progress.Net(seg.Length)
+	}
 	return file, err
 }
 
@@ -133,21 +140,4 @@ func (f *copier) close() {
 	if f.file != nil {
 		_ = f.file.Close() // the file is verified again when it is read
 	}
-}
-
-// scratchWriter writes copies and counts them.
-type scratchWriter struct {
-	io.Writer
-	path string
-	prog Progress
-}
-
-func (w *scratchWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if err != nil {
-		return n, &scratchFault{extsort.ScratchError(w.path, err)}
-	}
-	w.prog.Out(int64(n), 0)
-	w.prog.Net(int64(n))
-	return n, nil
 }

@@ -142,7 +142,7 @@ func newClient(id *wire.Identity, dial func(ctx context.Context, network, addr s
 func (n *Node) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
 	switch {
 	case loc.Holder == n.id:
-		return n.Store.Open(loc.Map, partition)
+		return n.Store.Open(loc.Attempt, partition)
 	case loc.Outputs != "":
 		return openShared(loc, partition)
 	default:
@@ -154,21 +154,21 @@ func (n *Node) Open(ctx context.Context, loc Location, partition int) (Segment, 
 // again: the output was written before its location was reported, but a network file system may answer from
 // its cache.
 func openShared(loc Location, partition int) (Segment, error) {
-	seg, err := StoreIn(loc.Outputs).Open(loc.Map, partition)
+	seg, err := StoreIn(loc.Outputs).Open(loc.Attempt, partition)
 	if errors.Is(err, ErrNotHeld) {
-		err = fmt.Errorf("no output of %v is in %s", loc.Map, loc.Outputs)
+		err = fmt.Errorf("no output of %v is in %s", loc.Attempt, loc.Outputs)
 	}
 	return seg, err
 }
 
 // lost logs that an output cannot be used, and removes the output if it is on this node.
 func (n *Node) lost(loc Location, by job.Attempt, err error) {
-	n.log.Warn("map output cannot be used", "map", loc.Map, "holder", loc.Holder, "by", by, "err", err)
+	n.log.Warn("map output cannot be used", "map", loc.Attempt, "holder", loc.Holder, "by", by, "err", err)
 	if loc.Holder != n.id {
 		return
 	}
-	if err := n.Store.Remove(loc.Map); err != nil { // otherwise the next hello would offer it again
-		n.log.Warn("a damaged map output cannot be removed", "map", loc.Map, "err", err)
+	if err := n.Store.Remove(loc.Attempt); err != nil { // otherwise the next hello would offer it again
+		n.log.Warn("a damaged map output cannot be removed", "map", loc.Attempt, "err", err)
 	}
 }
 

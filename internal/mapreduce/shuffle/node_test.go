@@ -30,7 +30,7 @@ func TestFetchFromAStalledHolder(t *testing.T) {
 	defer server.Close()
 	defer close(over)
 	s := &Node{client: server.Client(), stall: 50 * time.Millisecond}
-	loc := Location{Map: job.Attempt{Job: "mr-1", N: 1}, Holder: "a1/1", Addr: server.Listener.Addr().String()}
+	loc := Location{Attempt: job.Attempt{Job: "mr-1", N: 1}, Holder: "a1/1", Addr: server.Listener.Addr().String()}
 	seg, err := s.fetch(t.Context(), loc, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	client := newClient(identity(t), (&net.Dialer{}).DialContext)
 	client.Transport.(*http.Transport).TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
 	s := &Node{client: client, stall: fetchStall}
-	loc := Location{Map: job.Attempt{Job: "mr-1", N: 1}, Holder: "a1/1", Addr: server.Listener.Addr().String()}
+	loc := Location{Attempt: job.Attempt{Job: "mr-1", N: 1}, Holder: "a1/1", Addr: server.Listener.Addr().String()}
 	for range rounds {
 		var fetches sync.WaitGroup
 		for range reduces * copiers {
@@ -132,7 +132,7 @@ func TestServesTowardsTheCoordinator(t *testing.T) {
 		}
 	}
 	for host, addr := range at {
-		loc := Location{Map: job.Attempt{Job: "mr-1", N: 1}, Addr: addr}
+		loc := Location{Attempt: job.Attempt{Job: "mr-1", N: 1}, Addr: addr}
 		if _, err := s.fetch(t.Context(), loc, 0); !errors.Is(err, ErrNotHeld) {
 			t.Errorf("asked at %s: %v", host, err)
 		}

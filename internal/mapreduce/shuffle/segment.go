@@ -3,16 +3,11 @@ package shuffle
 import (
 	"io"
 
-	"berth/internal/core/job"
+	"berth/internal/wire"
 )
 
-// Location says where the output of a map attempt is.
-type Location struct {
-	Map     job.Attempt
-	Holder  job.NodeID
-	Addr    string // address at which Holder serves it
-	Outputs string // folder of Holder's store (StoreIn), if this machine can read it; otherwise empty
-}
+// Location says where the output of a map attempt is, and in which folder of the holder's store (StoreIn) if this machine can read it.
+type Location = wire.Locate
 
 // Segment is one partition of one map output. A local segment is a part of a file, which is not copied
 // (Path is set). A remote segment is a stream in the same format (Body is set).

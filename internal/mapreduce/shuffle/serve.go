@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"sync"
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
@@ -59,8 +58,6 @@ func (o *Store) serve(w http.ResponseWriter, r *http.Request) {
 // pieceSize is how many bytes of a segment are processed at once. They fit into the cache of a core.
 const pieceSize = 256 << 10
 
-var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b }}
-
 // send copies a local segment to w. If it fails, the receiver detects from the length that bytes are missing.
 func (s *Segment) send(w io.Writer) {
 	f, err := os.Open(s.Path)
@@ -68,29 +65,27 @@ func (s *Segment) send(w io.Writer) {
 		return
 	}
 	defer f.Close() // only read
-	buf := pieces.Get().(*[]byte)
-	defer pieces.Put(buf)
-	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(f, s.Offset, s.Length), *buf) // a response's own copy has small pieces
+	_, _ = io.Copy(w, io.NewSectionReader(f, s.Offset, s.Length))
 }
 
 // fetch requests a partition of a map output from the node at loc. The body is not verified; the
 // Collector verifies it while it reads.
 func fetch(ctx context.Context, client *http.Client, loc Location, partition int) (Segment, error) {
-	path := fmt.Sprintf("/v1/segment/%s/%d/%d/%d", url.PathEscape(string(loc.Map.Job)), loc.Map.Task, loc.Map.N, partition)
+	path := fmt.Sprintf("/v1/segment/%s/%d/%d/%d", url.PathEscape(string(loc.Attempt.Job)), loc.Attempt.Task, loc.Attempt.N, partition)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+loc.Addr+path, nil)
 	if err != nil {
-		return Segment{}, fmt.Errorf("fetch %v from %s: %w", loc.Map, loc.Addr, err)
+		return Segment{}, fmt.Errorf("fetch %v from %s: %w", loc.Attempt, loc.Addr, err)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return Segment{}, fmt.Errorf("fetch %v: %w", loc.Map, err)
+		return Segment{}, fmt.Errorf("fetch %v: %w", loc.Attempt, err)
 	}
 	if resp.StatusCode == http.StatusOK && resp.ContentLength >= 0 {
 		return Segment{Length: resp.ContentLength, Body: resp.Body}, nil
 	}
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // only for the error message
 	_ = resp.Body.Close()
-	err = fmt.Errorf("fetch %v from %s: %s: %s", loc.Map, loc.Addr, resp.Status, said)
+	err = fmt.Errorf("fetch %v from %s: %s: %s", loc.Attempt, loc.Addr, resp.Status, said)
 	switch resp.StatusCode {
 	case http.StatusNotFound:
 		err = fmt.Errorf("%w: %w", ErrNotHeld, err)

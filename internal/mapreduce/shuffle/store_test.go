@@ -114,7 +114,7 @@ func TestServe(t *testing.T) {
 	server := httptest.NewTLSServer(o.Handler())
 	defer server.Close()
 	fetch := func(a job.Attempt, partition int) (Segment, error) {
-		return fetch(context.Background(), server.Client(), Location{Map: a, Addr: server.Listener.Addr().String()}, partition)
+		return fetch(context.Background(), server.Client(), Location{Attempt: a, Addr: server.Listener.Addr().String()}, partition)
 	}
 	local, err := o.Open(a, 1)
 	if err != nil {

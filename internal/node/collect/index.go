@@ -31,9 +31,9 @@ type key struct{ task, attempt uint32 }
 
 // place is the position of an attempt's frame.
 type place struct {
+	head
 	file   *scanned
 	offset int64
-	at     int64 // time of writing
 }
 
 // scanned is a file of which all frames up to an offset are known.
@@ -177,8 +177,8 @@ func (x *Index) row(f *scanned, file io.ReaderAt, at int64) (end int64, damaged 
 // power failure, so that its number was used again. The last one counts.
 func (x *Index) add(f *scanned, h head, offset int64) {
 	k := key{h.Task, h.Attempt}
-	if old, there := x.frames[k]; !there || old.at <= h.At {
-		x.frames[k] = place{file: f, offset: offset, at: h.At}
+	if old, there := x.frames[k]; !there || old.At <= h.At {
+		x.frames[k] = place{head: h, file: f, offset: offset}
 	}
 }
 
@@ -191,23 +191,15 @@ func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
 			return nil, err
 		}
 	}
-	var b [headSize]byte
-	if _, err := x.last.ReadAt(b[:], p.offset); err != nil {
-		return nil, x.notWhole(p, err)
-	}
-	h, ok := parseHead(b[:], p.offset)
-	if !ok || !h.fits(p.file.size-p.offset) {
-		return nil, x.notWhole(p, io.ErrUnexpectedEOF)
-	}
 	at := p.offset + headSize
 	for earlier := range s {
-		at += h.Sizes[earlier]
+		at += p.Sizes[earlier]
 	}
 	var want [4]byte
-	if _, err := x.last.ReadAt(want[:], p.offset+h.size()-int64(tailSize)+4*int64(s)); err != nil {
+	if _, err := x.last.ReadAt(want[:], p.offset+p.size()-int64(tailSize)+4*int64(s)); err != nil {
 		return nil, x.notWhole(p, err)
 	}
-	r := io.NewSectionReader(x.last, at, h.Sizes[s])
+	r := io.NewSectionReader(x.last, at, p.Sizes[s])
 	sum := crc32.New(table)
 	if _, err := io.Copy(sum, r); err != nil {
 		return nil, x.notWhole(p, err)

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -34,7 +35,8 @@ type Writer struct {
 	mu     sync.Mutex
 	file   *os.File
 	end    int64 // end of the last complete frame; what a failed write left after it is overwritten
-	buf    []byte
+	out    *bufio.Writer
+	piece  []byte
 	closed bool
 }
 
@@ -125,53 +127,26 @@ func (w *Writer) create() error {
 
 // write writes a frame after the last one.
 func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
-	if w.buf == nil {
-		w.buf = make([]byte, 0, pieceSize)
+	if w.out == nil {
+		w.out, w.piece = bufio.NewWriterSize(nil, pieceSize), make([]byte, pieceSize)
 	}
-	p := pieces{w: w, at: w.end, buf: h.append(w.buf[:0], w.end)}
+	w.out.Reset(io.NewOffsetWriter(w.file, w.end))
+	_, _ = w.out.Write(h.append(nil, w.end)) // Flush returns its error
 	var sums [streams]uint32
 	for s, o := range outputs {
-		for done := int64(0); done < h.Sizes[s]; {
-			room, err := p.room(1)
-			if err != nil {
-				return err
-			}
-			room = room[:min(int64(len(room)), h.Sizes[s]-done)]
-			if n, err := o.ReadAt(room, done); n < len(room) {
-				return fmt.Errorf("read what the task printed: %w", err)
-			}
-			sums[s] = crc32.Update(sums[s], table, room)
-			p.buf = p.buf[:len(p.buf)+len(room)]
-			done += int64(len(room))
+		if h.Sizes[s] == 0 {
+			continue
 		}
-	}
-	if _, err := p.room(tailSize); err != nil {
-		return err
-	}
-	p.buf, _ = binary.Append(p.buf, binary.LittleEndian, sums) // numbers of a fixed size, so this does not fail
-	return p.flush()
-}
-
-// pieces is a buffer that is written to the file in pieces, one after the other.
-type pieces struct {
-	w   *Writer
-	at  int64 // offset at which the buffer is written
-	buf []byte
-}
-
-// room returns the free part of the buffer, of at least that many bytes.
-func (p *pieces) room(least int) ([]byte, error) {
-	if cap(p.buf)-len(p.buf) < least {
-		if err := p.flush(); err != nil {
-			return nil, err
+		sum := crc32.New(table)
+		n, err := io.CopyBuffer(io.MultiWriter(w.out, sum), o, w.piece)
+		if err == nil && n < h.Sizes[s] {
+			err = fmt.Errorf("read what the task printed: %w", io.ErrUnexpectedEOF)
 		}
+		if err != nil {
+			return err
+		}
+		sums[s] = sum.Sum32()
 	}
-	return p.buf[len(p.buf):cap(p.buf)], nil
-}
-
-func (p *pieces) flush() error {
-	n, err := p.w.file.WriteAt(p.buf, p.at)
-	p.at += int64(n)
-	p.buf = p.buf[:0]
-	return err
+	_ = binary.Write(w.out, binary.LittleEndian, sums) // Flush returns its error
+	return w.out.Flush()
 }

@@ -112,20 +112,15 @@ func (b *Bag) ReadPrinted(s collect.Stream, p []byte, at int64) (n int, err erro
 	if o == nil || o.File() == "" {
 		return 0, nil
 	}
-	n, err = readFile(o.File(), p, at)
+	f, err := os.Open(o.File())
+	if err == nil {
+		defer f.Close() // only read
+		n, err = f.ReadAt(p, at)
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) { // it does not exist any more once it is committed
 		err = nil
 	}
 	return n, err
-}
-
-func readFile(path string, p []byte, at int64) (int, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close() // only read
-	return f.ReadAt(p, at)
 }
 
 // clash returns an error if what the task prints goes to a file that it also leaves: one of the two would be lost.
@@ -178,16 +173,15 @@ func (b *Bag) path(s collect.Stream) string {
 
 // openLive opens the FIFOs of the command that submitted the job. It reports whether that command reads them.
 func (b *Bag) openLive() bool {
-	out, err := openReader(filepath.Join(b.Live, job.LiveStdout))
-	if err != nil {
-		return false
+	for s, name := range [...]string{collect.Stdout: job.LiveStdout, collect.Stderr: job.LiveStderr} {
+		o, err := openReader(filepath.Join(b.Live, name))
+		if err != nil {
+			b.drop()
+			b.Prints = [2]*Output{}
+			return false
+		}
+		b.Prints[s] = o
 	}
-	errs, err := openReader(filepath.Join(b.Live, job.LiveStderr))
-	if err != nil {
-		_ = out.Close() // nothing was written
-		return false
-	}
-	b.Prints = [...]*Output{collect.Stdout: out, collect.Stderr: errs}
 	return true
 }
 

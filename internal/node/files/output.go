@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -113,9 +112,7 @@ func open(path string, flags int) (int, error) {
 func partName(path string, at job.Attempt) string {
 	dir, base := filepath.Split(path)
 	if len(base) > maxName {
-		hash := fnv.New64a()
-		_, _ = io.WriteString(hash, base) // never fails
-		base = fmt.Sprintf("%s%016x", base[:maxName-16], hash.Sum64())
+		base = fmt.Sprintf("%s%016x", base[:maxName-16], Hash(base))
 	}
 	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, at.N)
 }

@@ -42,7 +42,12 @@ func PathNumber(path string) uint64 {
 		}
 		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) // it does not exist yet
 	}
-	hash := fnv.New64a()
-	_, _ = io.WriteString(hash, rest) // never fails
-	return hash.Sum64()
+	return Hash(rest)
+}
+
+// Hash returns a hash of a text that is the same in all processes.
+func Hash(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text) // never fails
+	return h.Sum64()
 }

@@ -14,8 +14,7 @@ import (
 type Cores struct {
 	mu    sync.Mutex
 	order []int // ids, in the order in which they are assigned
-	used  []bool
-	free  int
+	used  map[int]bool
 }
 
 // NewCores creates a set of cores. Two threads of one physical core are slower than threads of two
@@ -30,7 +29,7 @@ func NewCores(ids []int, siblings func(id int) string) *Cores {
 	}
 	order := slices.Clone(ids)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(a, b)) })
-	return &Cores{order: order, used: make([]bool, len(order)), free: len(order)}
+	return &Cores{order: order, used: make(map[int]bool)}
 }
 
 // Siblings identifies the physical core to which a logical core belongs, or returns "" if that is
@@ -48,17 +47,16 @@ func Siblings(id int) string {
 func (c *Cores) Acquire(n int) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n <= 0 || n >= len(c.order) || n > c.free {
+	if n <= 0 || n >= len(c.order) || n > len(c.order)-len(c.used) {
 		return nil
 	}
 	got := make([]int, 0, n)
-	for i := 0; len(got) < n; i++ {
-		if !c.used[i] {
-			c.used[i] = true
-			got = append(got, c.order[i])
+	for _, id := range c.order {
+		if !c.used[id] && len(got) < n {
+			c.used[id] = true
+			got = append(got, id)
 		}
 	}
-	c.free -= n
 	return got
 }
 
@@ -67,7 +65,6 @@ func (c *Cores) Release(back []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range back {
-		c.used[slices.Index(c.order, id)] = false
+		delete(c.used, id)
 	}
-	c.free += len(back)
 }

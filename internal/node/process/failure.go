@@ -84,9 +84,6 @@ func Passing(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Lost, passing: true, slowly: true, Reason: fmt.Sprintf(format, args...)}
 }
 
-// IsFailure reports whether the error is a Failure, which says how the attempt ended.
-func IsFailure(err error) bool { return errors.As(err, new(*Failure)) }
-
 // lack returns the failure of an attempt for which no file could be opened.
 func lack(err error) *Failure {
 	return &Failure{Outcome: event.Lost, passing: true, Reason: fmt.Sprintf("too many open files (ulimit -n): %v", err)}

@@ -147,10 +147,7 @@ func (r *registry) end(p *Process) {
 
 // family returns the family of a program. If that has ended and nothing is left, it is over from now on.
 func (r *registry) family(p *Process) Family {
-	all, err := r.look(p)
-	if err != nil {
-		return Family{}
-	}
+	all, _ := r.look(p) // without /proc nothing can be seen
 	return all[p]
 }
 
@@ -232,7 +229,7 @@ func reap(p probe.Process, q *Process) {
 	}
 	var use unix.Rusage
 	if n, err := unix.Wait4(p.PID, nil, unix.WNOHANG, &use); n == p.PID && err == nil && q != nil {
-		q.adopted.add(spent(&use))
+		q.spend(spent(&use))
 	}
 }
 

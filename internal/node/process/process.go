@@ -25,7 +25,8 @@ type Process struct {
 	over    bool          // nothing is left of it; it belongs to the registry
 	unused  atomic.Bool   // what is left of it has done nothing for idleAfter
 	helper  bool          // it belongs to this process, with what it starts, and is never ended with a program
-	adopted adopted       // what its orphans have used that have ended
+	cpu     atomic.Int64  // nanoseconds that it and its orphans have used that have ended
+	disk    atomic.Int64  // bytes that these have read and written
 	stood   time.Duration // for how long it was stopped together with its worker; used by the watcher only
 
 	mu     sync.Mutex
@@ -45,23 +46,14 @@ type Process struct {
 	events   *probe.Events  // nil: its instructions are not counted
 }
 
-// adopted is what orphans of a program used that have ended.
-type adopted struct {
-	mu  sync.Mutex
-	sum probe.Spent
+// spend counts what a process of the family used that has ended.
+func (p *Process) spend(s probe.Spent) {
+	p.cpu.Add(int64(s.CPU))
+	p.disk.Add(s.Disk)
 }
 
-func (a *adopted) add(s probe.Spent) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.sum.CPU, a.sum.Disk = a.sum.CPU+s.CPU, a.sum.Disk+s.Disk
-}
-
-func (a *adopted) get() probe.Spent {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.sum
-}
+// spentCPU returns the processor time of processes of the family that have ended.
+func (p *Process) spentCPU() time.Duration { return time.Duration(p.cpu.Load()) }
 
 // spent returns what a process used that has ended.
 func spent(use *unix.Rusage) probe.Spent {
@@ -196,7 +188,7 @@ func (p *Process) reap() Exit {
 	}
 	e := Exit{err: err, code: status.ExitStatus(), maxRSS: use.Maxrss << 10}
 	e.Spent = spent(&use)
-	p.adopted.add(e.Spent)
+	p.spend(e.Spent)
 	e.Queued = queued
 	if status.Signaled() {
 		e.signal = status.Signal()

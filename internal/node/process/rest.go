@@ -26,7 +26,7 @@ type work struct {
 
 // done returns what a family has done so far.
 func (p *Process) done(f Family) work {
-	w := work{cpu: f.CPU + p.adopted.get().CPU}
+	w := work{cpu: f.CPU + p.spentCPU()}
 	for _, m := range f.Members {
 		r, wr := probe.ReadWritten(m.PID)
 		w.read, w.written = w.read+r, w.written+wr

@@ -101,7 +101,7 @@ func (s *Set) ended(p *Process, e Exit) {
 	if e.maxRSS > p.floor+hugePages {
 		rss = max(e.maxRSS, together)
 	}
-	e.CPU, e.Disk = p.adopted.get().CPU, p.adopted.get().Disk
+	e.CPU, e.Disk = p.spentCPU(), p.disk.Load()
 	s.Meter.Child(e.Spent, rss)
 }
 
@@ -254,7 +254,7 @@ func (s *Set) Measured(l Limits, families map[*Process]Family) (pids []int) {
 	var sum probe.Usage
 	for _, p := range s.running() {
 		f := families[p]
-		sum.CPU += f.CPU + p.adopted.get().CPU
+		sum.CPU += f.CPU + p.spentCPU()
 		probe.Raise(&p.peak, f.RSS)
 		if l.Memory > 0 {
 			p.sawFamily(f)

@@ -106,10 +106,11 @@ func (s *stream) emit() {
 // Streaming, PipeMapRed.MRErrorThread), and reports whether the line was one of these. As in Hadoop
 // a malformed line goes to the log.
 func (l *Log) report(text []byte) bool {
-	if len(text) < len(l.Prefix) || string(text[:len(l.Prefix)]) != l.Prefix {
+	report, ok := bytes.CutPrefix(text, []byte(l.Prefix))
+	if !ok {
 		return false
 	}
-	rest := string(bytes.TrimRight(text[len(l.Prefix):], "\r\n"))
+	rest := string(bytes.TrimRight(report, "\r\n"))
 	if status, ok := strings.CutPrefix(rest, "status:"); ok {
 		l.Meter.Status(OneLine(status))
 		return true

@@ -106,7 +106,7 @@ func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Need
 		default:
 			err = f.put(item, to)
 		}
-		if err != nil && !process.IsFailure(err) {
+		if err != nil && !errors.As(err, new(*process.Failure)) {
 			err = c.Failure(to, err)
 		}
 		if err != nil {

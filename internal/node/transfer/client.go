@@ -61,11 +61,11 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	}
 	defer a.Body.Close()
 	text, err := readAll(a.Body)
-	var f fault
+	var f process.Failure
 	if err != nil || json.Unmarshal(text, &f) != nil {
 		return nil, lost("the machine with the files answers %s", a.Status)
 	}
-	return nil, f.failure()
+	return nil, failureOf(&f)
 }
 
 // ask sends a request with that many bytes of body, and decodes the answer. Both may be nil.

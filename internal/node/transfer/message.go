@@ -130,26 +130,14 @@ type Committed struct {
 	Beside []string `json:"beside,omitempty"` // where the outputs are that belong to other jobs
 }
 
-// fault is an error in the form in which it is sent.
-type fault struct {
-	Outcome event.Outcome `json:"outcome"`
-	Reason  string        `json:"reason"`
-}
-
-// failure returns the error that ends the attempt.
-func (f *fault) failure() error {
+// failureOf returns the error that ends the attempt, of the one that the server has sent.
+func failureOf(f *process.Failure) error {
 	switch f.Outcome {
 	case event.Failed, event.Broken, event.Lost:
-		return &process.Failure{Outcome: f.Outcome, Reason: f.Reason}
+		return f
 	default:
 		return process.Broken("berth's own fault: %s", f.Reason)
 	}
-}
-
-// faultOf returns the form in which an error is sent.
-func faultOf(err error) fault {
-	f := process.FailureOf(err)
-	return fault{Outcome: f.Outcome, Reason: f.Reason}
 }
 
 // clock counts nanoseconds from a fixed time on.

@@ -98,7 +98,7 @@ func (s *Server) handle(pattern string, f func(*request) (any, error)) {
 		if err != nil {
 			s.log.Warn("the host was refused", "what", r.Method+" "+r.URL.Path, "err", err)
 			w.WriteHeader(http.StatusConflict)
-			answer = faultOf(err)
+			answer = process.FailureOf(err)
 		}
 		if answer != nil {
 			_ = json.NewEncoder(w).Encode(answer) // the host may have closed the connection

@@ -118,14 +118,6 @@ func (w *worker) limits(a *attempt) (l process.Limits) {
 	return l
 }
 
-// lookPath finds the task's command.
-func (a *attempt) lookPath(name string, env []string) (string, error) {
-	if a.start.Task != nil {
-		return findPath(name, a.cwd, env)
-	}
-	return a.work.lookPath(name, a.cwd, env)
-}
-
 // kill ends the attempt. The first reason is the one that is reported.
 func (a *attempt) kill(f *process.Failure) {
 	a.cancel(f)
@@ -134,9 +126,6 @@ func (a *attempt) kill(f *process.Failure) {
 
 // killed returns the reason why the attempt was killed, or nil.
 func (a *attempt) killed() error {
-	if a.ctx.Err() == nil {
-		return nil
-	}
 	return context.Cause(a.ctx)
 }
 
@@ -152,15 +141,17 @@ func (a *attempt) grant(phase job.Phase, memory int64) {
 		a.memory.Store(memory)
 		a.through.Store(uint32(phase))
 	}
-	a.changed()
+	poke(a.nudge)
 }
 
 // permit permits the attempt to commit, except files that belong to other jobs. epoch is the number of the connection over which the permission
 // came.
 func (a *attempt) permit(epoch uint64, except []int32) {
-	a.asking.permit(epoch, except)
+	a.asking.mu.Lock()
+	a.asking.told, a.asking.except = epoch, except
+	a.asking.mu.Unlock()
 	a.commit.Store(epoch)
-	a.changed()
+	poke(a.nudge)
 }
 
 // asking is whether an attempt must ask before it puts its files into place, as other jobs may write them.
@@ -170,12 +161,6 @@ type asking struct {
 	puts   bool    // it puts them into place
 	told   uint64  // number of the connection over which its question was answered; 0: it was not
 	except []int32 // indices of the files that belong to other jobs
-}
-
-func (s *asking) permit(epoch uint64, except []int32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.told, s.except = epoch, except
 }
 
 // askFirst has the attempt ask. It returns false if it puts its files into place already.
@@ -203,29 +188,16 @@ func (a *attempt) mayPut(l *link, begin bool) (lease time.Duration, except []int
 	return lease, s.except
 }
 
-func (a *attempt) changed() {
-	select {
-	case a.nudge <- struct{}{}:
-	default: // a signal is pending
-	}
-}
-
-// covers reports whether the attempt's grant covers the phase.
-func (a *attempt) covers(p job.Phase) bool { return a.through.Load() >= uint32(p) }
-
-// awaitGrant blocks until the attempt's grant covers the phase.
-func (a *attempt) awaitGrant(ctx context.Context, l *link, p job.Phase) error {
-	a.waits.Store(uint32(p))
-	defer a.waits.Store(uint32(job.PhaseNone))
-	return a.await(ctx, l, wish{wishGrant, a.id}, wire.GrantWanted{Attempt: a.id, Phase: p},
-		func() bool { return a.covers(p) })
-}
-
-// enter begins a phase when the attempt has a grant for it. While the attempt waits, it is in no phase.
-func (a *attempt) enter(l *link, p job.Phase) error {
-	if !a.covers(p) {
+// enter begins a phase when the attempt has a grant for it. If it has to wait, idle is called before, and the attempt is in no phase meanwhile.
+func (a *attempt) enter(l *link, p job.Phase, idle func()) error {
+	covered := func() bool { return a.through.Load() >= uint32(p) }
+	if !covered() {
+		idle()
 		a.meter.Enter(job.PhaseNone)
-		if err := a.awaitGrant(a.ctx, l, p); err != nil {
+		a.waits.Store(uint32(p))
+		err := a.await(a.ctx, l, wish{wishGrant, a.id}, wire.GrantWanted{Attempt: a.id, Phase: p}, covered)
+		a.waits.Store(uint32(job.PhaseNone))
+		if err != nil {
 			return err
 		}
 	}
@@ -258,7 +230,7 @@ func (a *attempt) begin(ctx context.Context, l *link, to files.Place) (time.Dura
 // place only if it has the permission already, as no other one can have done the task. It returns why the attempt failed.
 func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) error {
 	err := failed
-	if failed == nil || !a.withdrawn() && l.mayCommit(a.commit.Load()) {
+	if failed == nil || !a.withdrawn() && l.leaseLeft(a.commit.Load()) > 0 {
 		ctx, done := a.putting(l)
 		defer done()
 		var lease time.Duration

@@ -91,11 +91,11 @@ func (t *bagTask) run() error {
 	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
 	env := t.env()
-	path, err := a.lookPath(argv[0], env)
+	path, err := lookPath(argv[0], a.cwd, env)
 	if err != nil {
 		return t.explain(err)
 	}
-	if err := a.enter(t.w.link, job.PhaseCompute); err != nil {
+	if err := a.enter(t.w.link, job.PhaseCompute, func() {}); err != nil {
 		return err
 	}
 	return t.compute(path, argv, env)
@@ -149,7 +149,6 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	out, errs := t.bag.Prints[collect.Stdout], t.bag.Prints[collect.Stderr]
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(out.FD), uintptr(errs.FD)})
 	if err != nil {
-		t.a.work.forgetPaths()
 		return t.explain(err)
 	}
 	if err := t.a.killed(); err != nil {
@@ -212,7 +211,7 @@ func (t *bagTask) store(failed error) error {
 	t.a.meter.Out(bytes, 0)
 	failed = cmp.Or(failed, lost)
 	if failed == nil {
-		failed = t.a.enter(t.w.link, job.PhaseStore)
+		failed = t.a.enter(t.w.link, job.PhaseStore, func() {})
 	}
 	t.a.meter.Enter(job.PhaseStore) // a failed attempt needs no grant
 	if failed != nil {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/node/transfer"
 	"berth/internal/wire"
@@ -79,24 +81,10 @@ func (c Config) normalize() (Config, error) {
 		return bad(fmt.Sprintf("the scratch folder %q is not an absolute path", c.Scratch))
 	}
 	c.Capacity.GPUs = min(c.Capacity.GPUs, c.GPUs.Count)
-	if c.SortMemory <= 0 {
-		c.SortMemory = defaultSortMemory
-	}
-	if c.MaxOrphan <= 0 {
-		c.MaxOrphan = defaultMaxOrphan
-	}
-	if c.Grace <= 0 {
-		c.Grace = defaultGrace
-	}
-	if c.Idle <= 0 {
-		c.Idle = defaultIdle
-	}
-	if c.Rand == nil {
-		c.Rand = rand.New(rand.NewPCG(uint64(len(c.Node)), hash64(string(c.Node))))
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.SortMemory = cmp.Or(c.SortMemory, defaultSortMemory)
+	c.MaxOrphan, c.Grace, c.Idle = cmp.Or(c.MaxOrphan, defaultMaxOrphan), cmp.Or(c.Grace, defaultGrace), cmp.Or(c.Idle, defaultIdle)
+	c.Rand = cmp.Or(c.Rand, rand.New(rand.NewPCG(uint64(len(c.Node)), files.Hash(string(c.Node)))))
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, nil
 }
 

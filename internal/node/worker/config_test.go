@@ -49,14 +49,14 @@ func TestAttemptMemory(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	b := newBackoff(rand.New(rand.NewPCG(1, 2)))
+	b := &backoff{rand: rand.New(rand.NewPCG(1, 2)), wait: firstWait}
 	for n, top := range []time.Duration{50, 100, 200, 400, 800, 1000, 1000} {
 		top *= time.Millisecond
 		if d := b.next(); d < top/2 || d > top {
 			t.Errorf("wait %d is %v, want %v to %v", n, d, top/2, top)
 		}
 	}
-	b.reset()
+	b.wait = firstWait
 	if d := b.next(); d > firstWait {
 		t.Errorf("after a reset it is %v", d)
 	}

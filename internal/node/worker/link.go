@@ -44,7 +44,7 @@ type link struct {
 // wish is a request that is repeated until it is granted.
 type wish struct {
 	what    wished
-	attempt job.Attempt // the attempt that asks, or the map whose output is missing
+	attempt job.Attempt // the attempt that asks, or the map task whose output is missing, without a number
 }
 
 // wished is the kind of a wish.
@@ -88,9 +88,6 @@ func (l *link) apart() {
 	l.conn = nil
 	l.epoch++
 }
-
-// mayCommit reports whether a permission to commit that came over this connection is still valid.
-func (l *link) mayCommit(epoch uint64) bool { return l.leaseLeft(epoch) > 0 }
 
 // leaseLeft returns the rest of the lease, or 0 if a permission to commit that came over this connection is not valid any more.
 func (l *link) leaseLeft(epoch uint64) time.Duration {
@@ -150,15 +147,20 @@ func (l *link) acknowledged(at job.Attempt) (after func()) {
 	after = l.after[at]
 	delete(l.after, at)
 	if len(l.unacked) == 0 {
-		select {
-		case l.acked <- struct{}{}:
-		default: // nobody has taken the last token
-		}
+		poke(l.acked)
 	}
 	if len(l.order) > 2*len(l.unacked)+64 {
 		l.order = l.pending()
 	}
 	return after
+}
+
+// poke puts a token into c, unless nobody has taken the last one.
+func poke(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // retire announces, on this and every later connection, that the worker is about to end.
@@ -188,26 +190,22 @@ func (l *link) awaitAcks(patience time.Duration, done <-chan struct{}) {
 
 // told says how an attempt ended; and false if the end is acknowledged or unknown.
 func (l *link) told(at job.Attempt) bool {
-	l.mu.Lock()
-	m, c := l.unacked[at], l.conn
-	if m == nil {
-		l.mu.Unlock()
-		return false
+	known := l.tellLater(at)
+	if known {
+		l.tellNow()
 	}
-	all := append(l.later, m)
-	l.later = nil
-	l.mu.Unlock()
-	send(c, all...)
-	return true
+	return known
 }
 
-// tellLater has the end of an attempt sent with the next one.
-func (l *link) tellLater(at job.Attempt) {
+// tellLater has the end of an attempt sent with the next one. It returns false if the end is acknowledged or unknown.
+func (l *link) tellLater(at job.Attempt) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m := l.unacked[at]; m != nil {
+	m := l.unacked[at]
+	if m != nil {
 		l.later = append(l.later, m)
 	}
+	return m != nil
 }
 
 // tellNow sends the ends that wait for the next one.

@@ -82,7 +82,7 @@ func TestLinkRepeatsWhatIsNotAcknowledged(t *testing.T) {
 func TestLinkLease(t *testing.T) {
 	c := &clock{time.Unix(1000, 0)}
 	l := newLink(c.now)
-	if l.mayCommit(0) {
+	if l.leaseLeft(0) > 0 {
 		t.Error("without any permission")
 	}
 	hello := c.t
@@ -93,7 +93,7 @@ func TestLinkLease(t *testing.T) {
 	}
 	check := func(when string, want bool) {
 		t.Helper()
-		if got := l.mayCommit(epoch); got != want {
+		if got := l.leaseLeft(epoch) > 0; got != want {
 			t.Errorf("%s: may commit is %v, want %v", when, got, want)
 		}
 		if l.expired() == want {
@@ -112,7 +112,7 @@ func TestLinkLease(t *testing.T) {
 	l.answered() // nothing was asked
 	check("after an answer to nothing", false)
 
-	if again, err := l.welcome(&recorder{}, c.t, 10*time.Second); err != nil || l.mayCommit(epoch) || !l.mayCommit(again) {
+	if again, err := l.welcome(&recorder{}, c.t, 10*time.Second); err != nil || l.leaseLeft(epoch) > 0 || l.leaseLeft(again) == 0 {
 		t.Errorf("a permission of connection %d holds on connection %d (%v)", epoch, again, err)
 	}
 	l.apart()

@@ -34,27 +34,25 @@ func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
 	s.lock = f
 	for until := time.Now().Add(foreignPatience); ; {
 		err := set(f)
-		if err == nil {
-			return s.sameLock(path)
-		}
-		if noLocks(err) {
-			cfg.Log.Warn("scratch folder is used without a lock: its file system has none", "dir", s.dir, "err", err)
-			return s.sameLock(path)
-		}
 		if process.IsAny(err, unix.EAGAIN, unix.EACCES) {
-			err = evict(f, s.lent, cfg.Log)
+			if err = evict(f, s.lent, cfg.Log); err == nil {
+				continue
+			}
 		}
 		switch {
 		case err == nil:
+		case noLocks(err):
+			cfg.Log.Warn("scratch folder is used without a lock: its file system has none", "dir", s.dir, "err", err)
 		case errors.Is(err, errForeign) && time.Now().Before(until):
 			time.Sleep(foreignPatience / 50)
+			continue
 		case errors.Is(err, errForeign):
 			cfg.Log.Warn("scratch folder is used without its lock", "dir", s.dir, "err", err)
-			return s.sameLock(path)
 		default:
 			_ = f.Close()
 			return scratchError(path, "cannot lock", err)
 		}
+		return s.sameLock(path)
 	}
 }
 

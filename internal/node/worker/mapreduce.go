@@ -89,14 +89,6 @@ func (t *streamTask) release(failed error) (stderr string) {
 	return stderr
 }
 
-// Covers reports whether the attempt's grant covers the phase.
-func (t *streamTask) Covers(p job.Phase) bool { return t.a.covers(p) }
-
-// Await blocks until the attempt's grant covers the phase.
-func (t *streamTask) Await(ctx context.Context, p job.Phase) error {
-	return t.a.awaitGrant(ctx, t.w.link, p)
-}
-
 // Take returns the memory and files with which the attempt sorts and merges.
 func (t *streamTask) Take() extsort.Means { return t.w.supply.take(t.a.memory.Load()) }
 
@@ -205,16 +197,20 @@ func (t *streamTask) runReduce() error {
 
 // task returns what attempts of maps and of reduces have in common.
 func (t *streamTask) task(combiner mapreduce.Program) mapreduce.Task {
-	return mapreduce.Task{Spec: t.spec, Attempt: t.a.id, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
+	longest := extsort.RecordLimit(t.w.supply.share.Memory) // it does not depend on the grant, so that a job that runs with one grant runs with every other
+	return mapreduce.Task{Spec: t.spec, Attempt: t.a.id, Combiner: combiner, Supply: t, MaxRecord: longest, Enter: t.enter,
 		Dir: filepath.Join(t.dir, "data"), Left: t.left, Progress: t.a.meter}
 }
+
+// enter begins a phase.
+func (t *streamTask) enter(p job.Phase, idle func()) error { return t.a.enter(t.w.link, p, idle) }
 
 // mapOutputs returns the source of map outputs for a reduce attempt. Outputs that cannot be fetched are reported to the
 // coordinator.
 func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 	return shuffle.Source{Node: w.shuffle, Locations: a.work.places, Lost: func(loc shuffle.Location, err error) {
-		w.link.want(wish{wishOutput, loc.Map},
-			wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
+		w.link.want(wish{wishOutput, job.Attempt{Job: loc.Attempt.Job, Task: loc.Attempt.Task}},
+			wire.FetchFailed{By: a.id, Map: loc.Attempt, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
 	}}
 }
 

@@ -311,7 +311,7 @@ func fetchWith(t *testing.T, id *wire.Identity, addr string) error {
 	if err := n.Use(id, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.Open(t.Context(), shuffle.Location{Map: try("mr-1", 0, 1), Holder: "a1/0", Addr: addr}, 0)
+	_, err = n.Open(t.Context(), shuffle.Location{Attempt: try("mr-1", 0, 1), Holder: "a1/0", Addr: addr}, 0)
 	return err
 }
 

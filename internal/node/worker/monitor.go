@@ -30,18 +30,6 @@ const energyEvery = 30 * time.Second
 // stopped is the time between two looks from which on the worker and its programs were stopped meanwhile.
 const stopped = 5 * time.Second
 
-func newMonitor(w *worker) *monitor {
-	return &monitor{w: w, wake: make(chan struct{}, 1)}
-}
-
-// began wakes the monitor if it sleeps.
-func (m *monitor) began() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
 func (m *monitor) run(ctx context.Context) {
 	tick := time.NewTicker(process.Glance)
 	defer tick.Stop()

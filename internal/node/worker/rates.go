@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"encoding/json"
 	"net"
 	"os"
@@ -61,9 +62,7 @@ func (r *rates) file() string {
 // worker's share of the node's resources.
 func (r *rates) capacity(address string) job.Resources {
 	c, share := r.cfg.Capacity, int64(max(1, r.cfg.Sharers))
-	if c.Disk = r.told.disk; c.Disk == 0 {
-		c.Disk = r.kept / share
-	}
+	c.Disk = cmp.Or(r.told.disk, r.kept/share)
 	if c.Net = r.told.net; c.Net == 0 {
 		if host, _, err := net.SplitHostPort(address); err == nil {
 			c.Net = probe.LinkRate(host) / share

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -58,7 +56,7 @@ type scratch struct {
 // coordinator has given that worker up and started this one instead. It is killed, and so are its tasks.
 func openScratch(cfg Config) (*scratch, error) {
 	// The bundle's path distinguishes nodes of the same name of two coordinators.
-	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(hash64(cfg.Bundle)))
+	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(files.Hash(cfg.Bundle)))
 	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
 	if err := s.makeFolders(); err != nil {
 		return nil, err
@@ -277,10 +275,4 @@ func (s *scratch) remove() error {
 		_ = os.Remove(s.root) // fails if other nodes have folders in it
 	}
 	return err
-}
-
-func hash64(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, s) // a hash never fails
-	return h.Sum64()
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/mapreduce/shuffle"
 	"berth/internal/node/collect"
 	"berth/internal/node/process"
 	"berth/internal/wire"
@@ -29,10 +29,6 @@ type backoff struct {
 	rand *rand.Rand
 	wait time.Duration
 }
-
-func newBackoff(r *rand.Rand) *backoff { return &backoff{rand: r, wait: firstWait} }
-
-func (b *backoff) reset() { b.wait = firstWait }
 
 func (b *backoff) next() time.Duration {
 	d := b.wait/2 + time.Duration(b.rand.Int64N(int64(b.wait)/2+1))
@@ -92,13 +88,12 @@ func (w *worker) greet(c conn, held []job.Attempt) error {
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}
-	seen := make(map[job.Attempt]bool)
 	for _, a := range w.running() { // before the unacknowledged ones, as an attempt moves from here to there
-		seen[a.id] = true
 		h.Running = append(h.Running, a.id)
 	}
+	running := len(h.Running)
 	for _, at := range w.link.unacknowledged() {
-		if !seen[at] {
+		if !slices.Contains(h.Running[:running], at) {
 			h.Running = append(h.Running, at)
 		}
 	}
@@ -231,19 +226,20 @@ func (w *worker) sync(n int64) {
 // readOutput answers with what a running task has printed.
 func (w *worker) readOutput(m *wire.ReadOutput) {
 	answer := &wire.Printed{N: m.N}
-	if a := w.attempt(m.Attempt); a != nil {
-		if b := a.bag.Load(); b != nil {
-			s := collect.Stdout
-			if m.Stderr {
-				s = collect.Stderr
-			}
-			buf := make([]byte, wire.MaxPrinted)
-			n, err := b.ReadPrinted(s, buf, m.Offset)
-			if answer.Data = buf[:n]; err != nil {
-				answer.Error = process.OneLine(err.Error())
-			}
+	w.tell(m.Attempt, func(a *attempt) {
+		s, b := collect.Stdout, a.bag.Load()
+		if m.Stderr {
+			s = collect.Stderr
 		}
-	}
+		if b == nil {
+			return
+		}
+		answer.Data = make([]byte, wire.MaxPrinted)
+		n, err := b.ReadPrinted(s, answer.Data, m.Offset)
+		if answer.Data = answer.Data[:n]; err != nil {
+			answer.Error = process.OneLine(err.Error())
+		}
+	})
 	w.link.tell(answer)
 }
 
@@ -289,7 +285,6 @@ func (w *worker) locate(m wire.Locate) {
 	if wk == nil {
 		return
 	}
-	for _, missing := range wk.places.Add(shuffle.Location{Map: m.Attempt, Holder: m.Holder, Addr: m.Addr, Outputs: m.Outputs}) {
-		w.link.fulfilled(wish{wishOutput, missing})
-	}
+	wk.places.Add(m)
+	w.link.fulfilled(wish{wishOutput, job.Attempt{Job: m.Attempt.Job, Task: m.Attempt.Task}})
 }

@@ -180,36 +180,26 @@ func (wk *work) findCommand(name, dir string, env []string) (string, error) {
 	}
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
-		return wk.lookPath(name, dir, env)
+		return lookPath(name, dir, env)
 	}
-	if st.Mode()&0o111 == 0 && wk.shipped(path, dir) {
-		return path, wk.makeExecutable(path, dir)
+	rel, err := filepath.Rel(dir, path)
+	shipped := err == nil && slices.ContainsFunc(wk.spec.MapReduce.Files, func(f job.ShipFile) bool { return filepath.Clean(f.Name) == rel })
+	if st.Mode()&0o111 == 0 && shipped {
+		return path, wk.makeExecutable(path, rel)
 	}
 	return path, nil
 }
 
-// shipped reports whether a path in the task's folder is one of the shipped files.
-func (wk *work) shipped(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(wk.spec.MapReduce.Files, func(f job.ShipFile) bool { return filepath.Clean(f.Name) == rel })
-}
-
 // makeExecutable replaces a shipped file in the task's folder by a link to an executable copy. The file itself belongs to
 // the user and is not changed. The copy is made once for the job.
-func (wk *work) makeExecutable(path, dir string) error {
-	rel, err := filepath.Rel(dir, path)
-	if err != nil {
-		return process.ScratchFailure(dir, err)
-	}
+func (wk *work) makeExecutable(path, rel string) error {
 	copied := filepath.Join(wk.dir, "programs", strings.ReplaceAll(rel, "/", "+"))
-	if err := wk.ship.once(copied, func() error { return copyProgram(path, copied) }); err != nil {
-		return process.ScratchFailure(wk.dir, err)
+	err := wk.ship.once(copied, func() error { return copyProgram(path, copied) })
+	if err == nil {
+		err = wk.ship.link(copied, path)
 	}
-	if err := wk.ship.link(copied, path); err != nil {
-		return process.ScratchFailure(dir, err)
+	if err != nil {
+		return process.ScratchFailure(wk.dir, err)
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package worker
 
 import (
 	"context"
-	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"syscall"
@@ -20,15 +18,13 @@ const standInGrace = 15 * time.Second
 // so at most one of several stays. Others end at once, and are started again later.
 type standIn struct {
 	cfg    Config
-	log    *slog.Logger
-	rand   *rand.Rand
 	next   time.Duration // time without a coordinator after which the next one is started
 	cmd    *exec.Cmd     // the last one that was started, or nil
 	exited chan struct{} // closed when cmd has ended
 }
 
 func newStandIn(cfg Config) *standIn {
-	s := &standIn{cfg: cfg, log: cfg.Log, rand: cfg.Rand}
+	s := &standIn{cfg: cfg}
 	s.next = s.wait()
 	return s
 }
@@ -40,7 +36,7 @@ func (s *standIn) wait() time.Duration {
 		return 0
 	}
 	after := max(s.cfg.StandIn.After, time.Millisecond)
-	return after + time.Duration(s.rand.Int64N(int64(after)/2+1))
+	return after + time.Duration(s.cfg.Rand.Int64N(int64(after)/2+1))
 }
 
 // startAfter starts a stand-in if no coordinator has answered for long enough.
@@ -53,7 +49,7 @@ func (s *standIn) startAfter(alone time.Duration) {
 		return
 	}
 	if err := s.start(); err != nil {
-		s.log.Warn("no stand-in coordinator can be started", "err", err)
+		s.cfg.Log.Warn("no stand-in coordinator can be started", "err", err)
 	}
 }
 
@@ -73,7 +69,7 @@ func (s *standIn) start() error {
 	if err := process.StartHelper(cmd, false); err != nil {
 		return err
 	}
-	s.log.Info("no coordinator answers; a stand-in is started", "pid", cmd.Process.Pid)
+	s.cfg.Log.Info("no coordinator answers; a stand-in is started", "pid", cmd.Process.Pid)
 	exited := make(chan struct{})
 	s.cmd, s.exited = cmd, exited
 	go func() {

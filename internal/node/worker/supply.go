@@ -61,7 +61,3 @@ func (s *supply) give(m extsort.Means) {
 	s.free.Memory += m.Memory
 	s.free.Files += m.Files
 }
-
-// maxRecord returns the largest length of a record. It does not depend on the grant, so that a job
-// that runs with one grant runs with every other.
-func (s *supply) maxRecord() int { return extsort.RecordLimit(s.share.Memory) }

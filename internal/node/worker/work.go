@@ -27,20 +27,17 @@ type work struct {
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	change    *procattr.Change         // the change for programs of its tasks; nil: none
-	bagEnv    []string                 // the first part of the environment of each task; its capacity is its length
-	makeEnv   func(*job.Spec) []string // makes that part for a bag's task with values of its own
-	places    *shuffle.Locations       // the locations of map outputs
-	ship      *shipping                // the files that are shipped to its tasks
-	collected *collect.Writer          // collects what tasks print; nil: each task has its own files
+	change    *procattr.Change   // the change for programs of its tasks; nil: none
+	bagEnv    []string           // the first part of the environment of each task; its capacity is its length
+	scratch   *scratch           // of the node
+	places    *shuffle.Locations // the locations of map outputs
+	ship      *shipping          // the files that are shipped to its tasks
+	collected *collect.Writer    // collects what tasks print; nil: each task has its own files
 
 	misled atomic.Uint32 // sources that failed to measure the progress of its tasks
 	proven atomic.Uint32 // sources that measured the progress of a task to its end
 
 	folders sync.Map // paths of folders that tasks left, and that were looked into for files from before the job
-
-	mu    sync.Mutex
-	paths map[string]string // paths of commands that were found in PATH
 }
 
 // newWork returns the job that the coordinator has sent.
@@ -55,8 +52,8 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	if err := check(&spec, m); err != nil {
 		return nil, err
 	}
-	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
-		places: shuffle.NewLocations(), ship: &shipping{}, paths: make(map[string]string)}
+	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID), scratch: s,
+		places: shuffle.NewLocations(), ship: &shipping{}}
 	wk.takeInherit()
 	switch {
 	case far && spec.Bag != nil:
@@ -68,15 +65,15 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		if spec.Bag.Collect {
 			wk.collected = collect.NewWriter(spec.Bag.CollectFolder(spec.ID))
 		}
-		wk.makeEnv = func(spec *job.Spec) []string { return bagEnv(spec, s) }
 		wk.bagEnv = wk.makeEnv(&spec)
 		chooseShell(spec.Bag, wk.bagEnv)
 	}
 	return wk, nil
 }
 
-// bagEnv returns the first part of the environment of tasks with that spec. Its capacity is its length.
-func bagEnv(spec *job.Spec, s *scratch) []string {
+// makeEnv returns the first part of the environment of a bag's tasks with that spec. Its capacity is its length.
+func (wk *work) makeEnv(spec *job.Spec) []string {
+	s := wk.scratch
 	own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
 	if spec.Stage != nil {
 		own = append(own, spec.Stage.Env...)
@@ -156,26 +153,8 @@ func (wk *work) need(kind job.TaskKind) job.Resources {
 // kind returns the kind of the task with this index.
 func (wk *work) kind(task int) job.TaskKind { return wk.spec.Kind.TaskKind(wk.maps, task) }
 
-// lookPath finds a command as execvp(3) does: a name with a slash is a path, any other name is searched for in
-// PATH. The result is kept for the other tasks of the job.
-func (wk *work) lookPath(name, dir string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	wk.mu.Lock()
-	defer wk.mu.Unlock()
-	if p, ok := wk.paths[name]; ok {
-		return p, nil
-	}
-	p, err := findPath(name, dir, env)
-	if err == nil {
-		wk.paths[name] = p
-	}
-	return p, err
-}
-
-// findPath is lookPath for a task with values of its own: its PATH may be another one, so nothing is kept.
-func findPath(name, dir string, env []string) (string, error) {
+// lookPath finds a command as execvp(3) does: a name with a slash is a path, any other name is searched for in PATH.
+func lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
@@ -191,13 +170,6 @@ func findPath(name, dir string, env []string) (string, error) {
 		return "", process.NotFound(name)
 	}
 	return p, nil
-}
-
-// forgetPaths forgets the paths of commands, as a program may have been moved.
-func (wk *work) forgetPaths() {
-	wk.mu.Lock()
-	defer wk.mu.Unlock()
-	clear(wk.paths)
 }
 
 // defaultPath is the value of a missing PATH (execvp(3)).

@@ -177,7 +177,7 @@ func newWorker(cfg Config) (*worker, error) {
 	}
 	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), gpus: gpus.NewPool(cfg.GPUs), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
-	w.monitor = newMonitor(w)
+	w.monitor = &monitor{w: w, wake: make(chan struct{}, 1)}
 	w.rates = newRates(&w.cfg)
 	if err := probe.Blocks(); err != nil {
 		w.missing = w.missing.With(job.Disk)
@@ -263,7 +263,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	case !w.lineUp(a):
 		w.runLine(a)
 	}
-	w.monitor.began()
+	poke(w.monitor.wake)
 }
 
 // refuse returns why an attempt cannot be started.
@@ -366,7 +366,7 @@ func (w *worker) bundleGone() bool {
 // serve serves the coordinator until the worker must end, and returns nil. It returns an error if no coordinator
 // answers for too long.
 func (w *worker) serve(ctx context.Context) (reason string, err error) {
-	wait := newBackoff(w.cfg.Rand)
+	wait := &backoff{rand: w.cfg.Rand, wait: firstWait}
 	heard := time.Now()
 	for {
 		began := time.Now()
@@ -381,7 +381,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 		}
 		if welcome {
 			heard = time.Now()
-			wait.reset()
+			wait.wait = firstWait
 			w.standIn.answered()
 			w.log.Warn("connection to the coordinator lost", "err", err, "after", time.Since(began))
 		} else {

@@ -132,10 +132,12 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 		s.outputs.answer(m.N, m)
 	case wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
-	case step.Input:
-		s.input(step.FromWorker{Node: ses.node, Input: m})
 	default:
-		return errors.New("a worker does not say that")
+		in := step.FromWorker{Node: ses.node, Input: m}
+		if _, ok := in.Subject(); !ok {
+			return errors.New("a worker does not say that")
+		}
+		s.input(in)
 	}
 	return nil
 }
