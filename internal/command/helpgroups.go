@@ -25,14 +25,17 @@ var commandGroups = []helpGroup{
 	{"berth itself:", "server simulate trace completion docs help"},
 }
 
-var flagGroups = []helpGroup{
-	{"Entries", "each-line tasks array null colsep cpus-from mem-from gpus-from time-from no-run-if-empty placeholder append open"},
-	{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
-	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
-	{"Job", "job-name application after weight deadline notify"},
-	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts pass-env node-power node-disk node-net"},
-	{"Batch system", batchFlags()},
-	{"Rented machines", "machines catalogue budget"},
+// flagGroups reads the table of options, which most processes need not.
+func flagGroups() []helpGroup {
+	return []helpGroup{
+		{"Entries", "each-line tasks array null colsep cpus-from mem-from gpus-from time-from no-run-if-empty placeholder append open"},
+		{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
+		{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
+		{"Job", "job-name application after weight deadline notify"},
+		{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts pass-env node-power node-disk node-net"},
+		{"Batch system", batchFlags()},
+		{"Rented machines", "machines catalogue budget"},
+	}
 }
 
 // batchFlags returns the names of the flags that only batch systems use.
@@ -65,7 +68,7 @@ func groupedUsage(c *cobra.Command) error {
 	fmt.Fprintf(out, "Usage:\n  %s\n\nExamples:\n%s\n", c.UseLine(), c.Example)
 	var all []*pflag.Flag
 	c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f) })
-	for _, g := range append(flagGroups, helpGroup{title: "Other"}) {
+	for _, g := range append(flagGroups(), helpGroup{title: "Other"}) {
 		names := strings.Fields(g.names)
 		part := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all = slices.DeleteFunc(all, func(f *pflag.Flag) bool {

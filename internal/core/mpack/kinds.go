@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 )
 
 // Kinds encodes values of several types, each with a number before it that identifies the type:
@@ -13,7 +14,7 @@ import (
 type Kinds[V any] struct {
 	what    string
 	types   [256]reflect.Type
-	checks  [256]check
+	checks  sync.Map // by number, of the kinds that were decoded
 	numbers map[reflect.Type]byte
 }
 
@@ -24,11 +25,6 @@ func NewKinds[V any](what string, values map[byte]V) *Kinds[V] {
 	for _, number := range slices.Sorted(maps.Keys(values)) {
 		k.types[number] = reflect.TypeOf(values[number])
 		k.numbers[k.types[number]] = number
-		if t := k.types[number]; t.Kind() == reflect.Pointer {
-			k.checks[number] = checkOf(t.Elem())
-		} else {
-			k.checks[number] = checkOf(t)
-		}
 	}
 	return k
 }
@@ -105,7 +101,11 @@ func (k *Kinds[V]) Decode(number byte, data []byte) (v V, err error) {
 	if err := Decode(data, to.Interface()); err != nil {
 		return v, err
 	}
-	if check := k.checks[number]; check != nil {
+	of, known := k.checks.Load(number)
+	if !known {
+		of, _ = k.checks.LoadOrStore(number, checkOf(typ))
+	}
+	if check := of.(check); check != nil {
 		if err := check(to.Elem()); err != nil {
 			return v, err
 		}
