@@ -160,17 +160,17 @@ type atCoordinator struct {
 }
 
 func (c atCoordinator) Attempts(ctx context.Context) ([]report.RunningAttempt, error) {
-	all, err := c.Client.Running(ctx, c.id)
-	if lost(err) || unknown(err) {
-		return nil, nil
-	}
-	return all, err
+	return orNone(c.Client.Running(ctx, c.id))
 }
 
 func (c atCoordinator) Printed(ctx context.Context, of job.Attempt, stderr bool, offset int64) ([]byte, error) {
-	b, err := c.Client.Printed(ctx, of, stderr, offset)
+	return orNone(c.Client.Printed(ctx, of, stderr, offset))
+}
+
+// orNone has no error where there is no coordinator, or it does not know the job.
+func orNone[T any](list []T, err error) ([]T, error) {
 	if lost(err) || unknown(err) {
 		return nil, nil
 	}
-	return b, err
+	return list, err
 }

@@ -36,7 +36,10 @@ func newStatus() *cobra.Command {
 			return err
 		}
 		return Show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
-			return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
+			err := ui.Status(ui.ForTerminal(w), list, more)
+			warnDamaged(cmd, list)
+			warnFull(cmd, h)
+			return err
 		})
 	})
 	s.flags(c)
@@ -58,7 +61,8 @@ func statusOf(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0), warnFull(cmd, h))
+		warnFull(cmd, h)
+		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
 	}
 	v, err := view(cmd.Context(), h, r)
 	if err != nil {
@@ -105,25 +109,19 @@ func withHosts(tasks iter.Seq[report.TaskStatus], nodes []report.NodeView) iter.
 }
 
 // warnDamaged prints why runs cannot be read.
-func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
+func warnDamaged(cmd *cobra.Command, all []report.JobView) {
 	for _, v := range all {
-		if v.State != report.StateDamaged {
-			continue
-		}
-		if err := ui.Say(cmd.ErrOrStderr(), "berth: warning: %s: %s", v.ID, v.Reason); err != nil {
-			return err
+		if v.State == report.StateDamaged {
+			warn(cmd, []string{string(v.ID) + ": " + v.Reason})
 		}
 	}
-	return nil
 }
 
 // warnFull says that the disk of the state folder is full, if the coordinator has found that.
-func warnFull(cmd *cobra.Command, h statedir.Home) error {
-	hello, err := control.NewClient(h.Socket()).Hello(cmd.Context())
-	if err != nil || !hello.Full {
-		return nil // what the list is made of has told an error
+func warnFull(cmd *cobra.Command, h statedir.Home) {
+	if hello, err := control.NewClient(h.Socket()).Hello(cmd.Context()); err == nil && hello.Full {
+		warn(cmd, []string{fullText(h)}) // what the list is made of has told an error
 	}
-	return ui.Say(cmd.ErrOrStderr(), "berth: warning: %s", fullText(h))
 }
 
 // fullText says that the disk of the state folder is full.

@@ -35,7 +35,11 @@ func (o *Outbox) Put(in step.Input) {
 func (o *Outbox) Flush() {
 	o.reporting.Lock()
 	defer o.reporting.Unlock()
-	for _, in := range o.dequeue() {
+	o.mu.Lock()
+	queued := o.queued
+	o.queued = nil
+	o.mu.Unlock()
+	for _, in := range queued {
 		o.reporter(in)
 	}
 }
@@ -47,12 +51,4 @@ func (o *Outbox) Close() {
 	o.mu.Unlock()
 	o.reporting.Lock() // wait for a report that is being made
 	defer o.reporting.Unlock()
-}
-
-func (o *Outbox) dequeue() []step.Input {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	queued := o.queued
-	o.queued = nil
-	return queued
 }

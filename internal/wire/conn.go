@@ -27,7 +27,8 @@ type Conn struct {
 	peer string // address for errors
 
 	in   *bufio.Reader
-	body bytes.Buffer // of the last message received; reused
+	head [headerSize]byte // of the last message received
+	body bytes.Buffer     // of the last message received; reused
 
 	mu      sync.Mutex
 	queue   []byte // frames that are not written yet
@@ -100,22 +101,15 @@ func (c *Conn) Flush() error {
 // The error of a lost connection has class Transient. The error of invalid data has class Fatal,
 // and nothing more can be received after it.
 func (c *Conn) Recv() (Message, error) {
-	head, err := c.in.Peek(headerSize)
-	if err != nil {
-		if len(head) > 0 && errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
+	if _, err := io.ReadFull(c.in, c.head[:]); err != nil {
 		return nil, c.lost(err)
 	}
-	size, kind := binary.BigEndian.Uint32(head), head[4]
+	size, kind := binary.BigEndian.Uint32(c.head[:]), c.head[4]
 	if size > MaxMessage {
 		return nil, c.garbage(fmt.Errorf("the message has %d bytes, and the limit is %d", size, MaxMessage))
 	}
 	if messages[kind] == nil {
 		return nil, c.garbage(fmt.Errorf("the message has the unknown kind %d", kind))
-	}
-	if _, err := c.in.Discard(headerSize); err != nil {
-		return nil, c.lost(err)
 	}
 	c.body.Reset()
 	if _, err := io.CopyN(&c.body, c.in, int64(size)); err != nil { // it takes memory as bytes arrive, because the announced length may be false

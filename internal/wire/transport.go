@@ -113,45 +113,29 @@ func (t *transport) try(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// drain writes the backlog and waits for the peer, until the backlog is empty.
+// drain writes the backlog, piece by piece, and waits for the peer, until the backlog is empty. After Close it waits for lingerTime at each
+// piece.
 func (t *transport) drain() {
-	var chunk []byte
-	for {
-		t.mu.Lock()
-		if len(t.backlog) == 0 || t.err != nil {
-			t.draining = false
-			t.backlog = nil
-			if t.closed {
-				t.Conn.Close() //nolint:errcheck // Close has returned, so nobody can receive the error
-			}
-			t.mu.Unlock()
-			return
-		}
-		chunk, t.backlog = t.backlog, chunk[:0]
-		t.mu.Unlock()
-		if err := t.write(chunk); err != nil {
-			t.mu.Lock()
-			t.err = errors.Join(err, t.Conn.Close()) // closing wakes the reader as well
-			t.mu.Unlock()
-		}
-	}
-}
-
-// write writes p and waits for the peer. After Close it waits for lingerTime at each piece.
-func (t *transport) write(p []byte) error {
-	for len(p) > 0 {
-		t.mu.Lock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.backlog) > 0 && t.err == nil {
 		if t.closed {
 			t.linger()
 		}
+		n := min(len(t.backlog), lingerPiece)
+		piece := t.backlog[:n]
+		t.backlog = t.backlog[n:]
 		t.mu.Unlock()
-		n, err := t.Conn.Write(p[:min(len(p), lingerPiece)])
+		_, err := t.Conn.Write(piece)
+		t.mu.Lock()
 		if err != nil {
-			return err
+			t.err = errors.Join(err, t.Conn.Close()) // closing wakes the reader as well
 		}
-		p = p[n:]
 	}
-	return nil
+	t.draining, t.backlog = false, nil
+	if t.closed {
+		t.Conn.Close() //nolint:errcheck // Close has returned, so nobody can receive the error
+	}
 }
 
 // linger gives the peer lingerTime to read the next piece.

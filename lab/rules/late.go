@@ -53,7 +53,7 @@ func (LATE) Assess(v *straggler.View) []straggler.Verdict {
 func allRates(v *straggler.View, running []float64) []float64 {
 	all := slices.Clone(running)
 	for _, d := range v.Past.Took {
-		all = append(all, 1/max(d.Seconds(), 1e-3))
+		all = append(all, 1/max(d, 1e-3))
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func (Mantri) Assess(v *straggler.View) []straggler.Verdict {
 // within returns the share of attempts that were done in less than that many seconds.
 func within(p *straggler.Past, seconds float64) float64 {
 	n := 0
-	for n < len(p.Took) && p.Took[n].Seconds() < seconds {
+	for n < len(p.Took) && p.Took[n] < seconds {
 		n++
 	}
 	return float64(n) / float64(max(len(p.Took), 1))

@@ -26,8 +26,8 @@ func (P75) Assess(v *straggler.View) []straggler.Verdict {
 	var found []straggler.Candidate
 	for i := range v.Running {
 		r := &v.Running[i]
-		if age := r.Age(v.Now); age > bound && r.Alone() {
-			why := fmt.Sprintf("it has run for %v, three quarters of all attempts for less than %v", age.Round(time.Second), bound.Round(time.Second))
+		if age := r.Age(v.Now); age.Seconds() > bound && r.Alone() {
+			why := fmt.Sprintf("it has run for %v, three quarters of all attempts for less than %.0f s", age.Round(time.Second), bound)
 			found = append(found, straggler.Candidate{Index: i, Rank: age.Seconds(), Verdict: straggler.Verdict{Act: straggler.Duplicate, State: straggler.Slow, Why: why}})
 		}
 	}

@@ -46,7 +46,14 @@ func (packing) Paused(holds job.Vector) job.Vector {
 }
 
 func (packing) Fits(n *sched.Node, c *sched.Candidate) bool {
-	return holdsCores(n, c) && n.AtFullSpeed(job.Vector{Disk: c.Demand.Disk, Net: c.Demand.Net})
+	free, has := n.Free(), n.Capacity
+	return holdsCores(n, c) && atFullSpeed(c.Demand.Disk, free.Disk, has.Disk) && atFullSpeed(c.Demand.Net, free.Net, has.Net)
+}
+
+// atFullSpeed reports whether a node has so much of a rate left that a phase would run at full speed; has 0: unknown. A demand above the
+// capacity counts as the capacity.
+func atFullSpeed(takes, free, has int64) bool {
+	return takes <= 0 || has <= 0 || free >= has || min(takes, has) <= free
 }
 
 func (packing) Onward(_ *sched.Pool, n *sched.Node) *sched.Candidate { return n.AtOnce() }

@@ -53,17 +53,9 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 	if err := setLists(sources, lists); err != nil {
 		return nil, nil, err
 	}
-	s := job.New(job.Bag, dir)
-	if err := ask.Apply(s); err != nil {
-		return nil, nil, err
-	}
-	if len(command) == 0 && (s.Bag.Open || o.Lines != nil) { // tasks may have commands of their own
-		command = []string{"{}"}
-	}
-	if err := checkCommand(command, sources.Array != nil); err != nil {
-		return nil, nil, err
-	}
-	if err := setCommand(s.Bag, command, sources); err != nil {
+	f := File{Ask: ask, command: command, tasks: o.Lines}
+	s, err := f.BagJob(dir)
+	if err != nil {
 		return nil, nil, err
 	}
 	s, entries, err := finishBag(s, sources, o.Lines, o.Env, stdin)
@@ -83,14 +75,6 @@ func checkCommand(command []string, array bool) error {
 		return job.ArgumentError("", "there is no command to run for each entry", "write it behind --; where the entries are commands themselves, write {} there")
 	}
 	return nil
-}
-
-// setCommand gives a bag its command, by the words of it and what its entries are.
-func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) error {
-	if b.Array = sources.Array != nil; b.Array && b.Throttle == 0 {
-		b.Throttle = sources.Array.Throttle
-	}
-	return b.SetCommand(words, sources.Append)
 }
 
 // finishBag reads the entries and checks the whole. lines, if not nil, are its tasks in the place of entries.
@@ -168,10 +152,7 @@ func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]
 	}
 	var needs []job.Needs
 	for i := 0; b.NeedsFrom != nil && i < len(entries); i++ {
-		own, err := parse.OwnNeeds(&b, entries[i])
-		if err != nil {
-			return nil, nil, err
-		}
+		own, _ := parse.OwnNeeds(&b, entries[i]) // they have just been read
 		needs = append(needs, own)
 	}
 	return entries, needs, sources.CheckEntries(spec.Bag, entries)

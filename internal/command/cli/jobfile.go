@@ -148,9 +148,16 @@ func (f *File) BagJob(dir string) (*job.Spec, error) {
 	if err := f.Ask.Apply(s); err != nil {
 		return nil, err
 	}
-	command := f.command
-	if len(command) == 0 && f.tasks != nil { // they may have commands of their own
+	command, sources, b := f.command, &f.Ask.Sources, s.Bag
+	if len(command) == 0 && (b.Open || f.tasks != nil) { // tasks may have commands of their own
 		command = []string{"{}"}
 	}
-	return s, setCommand(s.Bag, command, &f.Ask.Sources)
+	b.Array = sources.Array != nil
+	if err := checkCommand(command, b.Array); err != nil {
+		return nil, err
+	}
+	if b.Array && b.Throttle == 0 {
+		b.Throttle = sources.Array.Throttle
+	}
+	return s, b.SetCommand(command, sources.Append)
 }

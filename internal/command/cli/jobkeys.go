@@ -90,11 +90,7 @@ func takeKind(f *File, v value) error {
 
 func text(field func(*File) *string) func(*File, value) error {
 	return func(f *File, v value) error {
-		s, ok := v.is.(string)
-		if !ok || s == "" {
-			return v.wrong("a string")
-		}
-		*field(f) = s
+		*field(f) = v.table.Text(v.key, "")
 		return nil
 	}
 }
@@ -162,11 +158,7 @@ func takeEnv(f *File, v value) error {
 // setting takes true as a flag without a value.
 func setting(name string) func(*File, value) error {
 	return func(f *File, v value) error {
-		on, ok := v.is.(bool)
-		if !ok {
-			return v.wrong("true or false")
-		}
-		if on {
+		if v.table.Flag(v.key, false) {
 			f.Settings = append(f.Settings, streaming.Setting{Name: name, Where: v.where})
 		}
 		return nil

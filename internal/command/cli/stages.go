@@ -35,20 +35,12 @@ func stagesKeys() []fileKey {
 		{"input", text(func(f *File) *string { return &f.stages.input })},
 		{"output", text(func(f *File) *string { return &f.stages.output })},
 		{"folder", text(func(f *File) *string { return &f.stages.folder })},
-		{"parts", func(f *File, v value) (err error) {
-			s, ok := scalar(v.is)
-			if !ok {
-				return v.wrong("a number")
-			}
-			f.stages.parts, err = parse.Count(v.where, s, 1, 1_000_000)
-			return err
+		{"parts", func(f *File, v value) error {
+			f.stages.parts = int(v.table.Count(v.key, 1, 1_000_000, 0))
+			return nil
 		}},
 		{"keep", func(f *File, v value) error {
-			on, ok := v.is.(bool)
-			if !ok {
-				return v.wrong("true or false")
-			}
-			f.stages.keep = on
+			f.stages.keep = v.table.Flag(v.key, false)
 			return nil
 		}},
 	}

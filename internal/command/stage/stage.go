@@ -49,22 +49,19 @@ type Plan struct {
 
 // Check sets the number of parts if the default split determines it, and returns an error if the stages cannot run.
 func (p *Plan) Check(cores int) error {
-	wrong := func(where, what, do string) error {
-		return job.ConfigError(where, what, do)
-	}
 	info, err := os.Stat(p.Input)
 	switch {
 	case err != nil && p.Input != "":
 		return job.InputError("input", "cannot be read", "check the path").Because(err)
 	case p.Input == "" && p.Scripts[Split] == "":
-		return wrong("input", "is missing", "name the input, or write a script for the split that makes the parts")
+		return job.ConfigError("input", "is missing", "name the input, or write a script for the split that makes the parts")
 	case p.Input != "" && info.IsDir() && p.Scripts[Split] == "":
 		files, err := filepath.Glob(filepath.Join(p.Input, "*"))
 		if err != nil || len(files) == 0 {
-			return wrong("input", p.Input+" has no files", "each file of a folder is a part")
+			return job.ConfigError("input", p.Input+" has no files", "each file of a folder is a part")
 		}
 		if p.Parts != 0 && p.Parts != len(files) {
-			return wrong("parts", fmt.Sprintf("%s has %d files, each of which is a part, and not %d", p.Input, len(files), p.Parts), "leave parts out, or write a script for the split")
+			return job.ConfigError("parts", fmt.Sprintf("%s has %d files, each of which is a part, and not %d", p.Input, len(files), p.Parts), "leave parts out, or write a script for the split")
 		}
 		p.Parts = len(files)
 	case p.Parts == 0:

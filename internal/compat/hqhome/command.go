@@ -1,6 +1,7 @@
 package hqhome
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -144,41 +145,29 @@ func bagKey(env []string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", env)))[:16]
 }
 
-// states returns the states of all jobs.
+// states returns the states of all jobs. In a bag that is over, tasks that are not are cancelled, those that are not mentioned, too.
 func (c *Command) states(entries []Entry) ([]State, error) {
-	bags := make(map[job.ID]map[int]State)
+	type bag struct {
+		tasks map[int]State
+		over  bool
+	}
+	bags := make(map[job.ID]bag)
 	states := make([]State, len(entries))
 	for i, e := range entries {
-		if bags[e.Bag] == nil {
+		b, asked := bags[e.Bag]
+		if !asked {
 			tasks, over, err := c.States(e.Bag)
 			if err != nil {
 				return nil, err
 			}
-			if bags[e.Bag] = tasks; tasks == nil || over {
-				bags[e.Bag] = ended(tasks)
-			}
+			b = bag{tasks, over || tasks == nil}
+			bags[e.Bag] = b
 		}
-		state, known := bags[e.Bag][e.Task]
-		switch {
-		case !known && bags[e.Bag][-1] == Canceled:
-			state = Canceled
-		case !known:
-			state = Waiting
+		if states[i] = cmp.Or(b.tasks[e.Task], Waiting); b.over && !states[i].over() {
+			states[i] = Canceled
 		}
-		states[i] = state
 	}
 	return states, nil
-}
-
-// ended returns the states of a bag that is over: tasks that are not are cancelled, those that are not mentioned, too.
-func ended(tasks map[int]State) map[int]State {
-	all := map[int]State{-1: Canceled}
-	for i, s := range tasks {
-		if all[i] = s; !s.over() {
-			all[i] = Canceled
-		}
-	}
-	return all
 }
 
 func (c *Command) list(all, quiet bool) error {
@@ -206,7 +195,6 @@ func (c *Command) cancel(l *Ledger, args []string) error {
 		return err
 	}
 	tasks := make(map[job.ID][]string)
-	var bags []job.ID
 	for _, id := range strings.Split(strings.Join(args, ","), ",") {
 		e := l.find(id)
 		if e == nil && id != "all" {
@@ -214,15 +202,15 @@ func (c *Command) cancel(l *Ledger, args []string) error {
 		}
 		for i := range l.Entries {
 			if one := &l.Entries[i]; (id == "all" || one == e) && !states[i].over() {
-				if tasks[one.Bag] == nil {
-					bags = append(bags, one.Bag)
-				}
 				tasks[one.Bag] = append(tasks[one.Bag], strconv.Itoa(one.Task+1))
 			}
 		}
 	}
-	for _, bag := range bags {
-		err = errors.Join(err, c.Cancel(bag, tasks[bag]))
+	for _, e := range l.Entries {
+		if named := tasks[e.Bag]; named != nil {
+			err = errors.Join(err, c.Cancel(e.Bag, named))
+			delete(tasks, e.Bag)
+		}
 	}
 	return err
 }

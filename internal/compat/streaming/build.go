@@ -72,7 +72,9 @@ func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	if err := b.sumFiles(); err != nil {
 		return err
 	}
-	b.finishRequest()
+	if r := &b.spec.Request; b.queue != "" && r.Partition == "" && r.On != "local" {
+		r.Partition = b.queue
+	}
 	b.mr.Env = append(b.env, b.mr.CmdEnv...)
 	b.mr.Conf = b.conf.all()
 	b.spec.Normalize()
@@ -244,7 +246,7 @@ func (b *builder) input(s Setting) error {
 			b.mr.Inputs = append(b.mr.Inputs, name)
 			continue
 		}
-		if scheme, _, ok := strings.Cut(p, ":"); ok && isScheme(scheme) {
+		if hasScheme(p) {
 			file, _, err := b.localPath(s.Where, p)
 			if err != nil {
 				return job.InputError(s.Where, fmt.Sprintf("%q is not on a file system of this machine", p), "copy it here first")
@@ -264,7 +266,7 @@ func (b *builder) output(s Setting) (err error) {
 	if b.mr.Output, object = job.Object(s.Value); object {
 		return nil
 	}
-	if scheme, _, ok := strings.Cut(s.Value, ":"); ok && isScheme(scheme) {
+	if hasScheme(s.Value) {
 		b.mr.Output, _, err = b.localPath(s.Where, s.Value)
 	}
 	return err

@@ -2,6 +2,7 @@ package streaming
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -70,16 +71,14 @@ type property struct {
 // its value. name is the name of the file in errors.
 func (c *configuration) read(name string, data []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
-	depth, empty := 0, true
-	for {
+	for depth, empty := 0, true; ; {
 		token, err := d.Token()
-		if errors.Is(err, io.EOF) && empty {
+		switch {
+		case errors.Is(err, io.EOF) && empty:
 			return xmlError(name, d, "there is no <configuration> in it", nil)
-		}
-		if errors.Is(err, io.EOF) {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return xmlError(name, d, "it is not valid XML", err)
 		}
 		switch t := token.(type) {
@@ -87,28 +86,20 @@ func (c *configuration) read(name string, data []byte) error {
 			depth--
 		case xml.StartElement:
 			empty = false
-			if depth == 1 && t.Name.Local == "property" {
+			switch element := t.Name.Local; {
+			case depth == 1 && element == "property":
 				if err := c.property(name, d, t); err != nil {
 					return err
 				}
-				continue
-			}
-			if err := checkElement(name, d, t.Name.Local, depth); err != nil {
-				return err
+				continue // it was read to its end
+			case depth == 0 && element != "configuration":
+				return xmlError(name, d, fmt.Sprintf("the document is a <%s>, not a <configuration>", element), nil)
+			case element == "include":
+				return xmlError(name, d, "it includes another file", nil)
 			}
 			depth++
 		}
 	}
-}
-
-func checkElement(name string, d *xml.Decoder, element string, depth int) error {
-	switch {
-	case depth == 0 && element != "configuration":
-		return xmlError(name, d, fmt.Sprintf("the document is a <%s>, not a <configuration>", element), nil)
-	case element == "include":
-		return xmlError(name, d, "it includes another file", nil)
-	}
-	return nil
 }
 
 // property sets the key of one <property> element.
@@ -119,10 +110,7 @@ func (c *configuration) property(name string, d *xml.Decoder, start xml.StartEle
 		return xmlError(name, d, "it is not valid XML", err)
 	}
 	key := strings.TrimSpace(p.Name + p.NameAttr)
-	value := p.Value
-	if value == nil {
-		value = p.ValueAttr
-	}
+	value := cmp.Or(p.Value, p.ValueAttr)
 	if key == "" {
 		return xmlError(name, d, "a <property> has no <name>", nil)
 	}

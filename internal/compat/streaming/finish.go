@@ -177,11 +177,3 @@ func (b *builder) uselessOptions() {
 		b.warn("mapreduce.partition.keycomparator.options has no effect without -D mapreduce.job.output.key.comparator.class=KeyFieldBasedComparator")
 	}
 }
-
-// finishRequest uses a queue as the partition if the job may run on a batch system.
-func (b *builder) finishRequest() {
-	r := &b.spec.Request
-	if b.queue != "" && r.Partition == "" && r.On != "local" {
-		r.Partition = b.queue
-	}
-}

@@ -68,7 +68,8 @@ func archiveMentionsInput(path string, walk func(string, func(string, io.Reader)
 	//nolint:errcheck // what cannot be read mentions nothing, and unpacking tells of it
 	walk(path, func(_ string, in io.Reader) bool {
 		looked++
-		found = textMentionsInput(in)
+		data, err := io.ReadAll(io.LimitReader(in, maxScript))
+		found = err == nil && textMentionsInput(data)
 		return !found && looked < maxScripts
 	})
 	return found
@@ -86,24 +87,12 @@ func scriptMentionsInput(path string) bool {
 	if slices.Contains(moduleSuffixes, strings.ToLower(filepath.Ext(path))) {
 		return archiveMentionsInput(path, archives.WalkZip)
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close() // only read
-	return textMentionsInput(file)
+	data, err := readHead(path, maxScript)
+	return err == nil && textMentionsInput(data)
 }
 
-func textMentionsInput(in io.Reader) bool {
-	data, err := io.ReadAll(io.LimitReader(in, maxScript))
-	return err == nil && bytes.IndexByte(data, 0) < 0 && mentionsInput(data)
-}
+func textMentionsInput(data []byte) bool { return bytes.IndexByte(data, 0) < 0 && mentionsInput(data) }
 
 func mentionsInput(text []byte) bool {
-	for _, name := range inputNames {
-		if bytes.Contains(text, []byte(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(inputNames, func(name string) bool { return bytes.Contains(text, []byte(name)) })
 }

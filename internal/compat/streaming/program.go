@@ -61,7 +61,7 @@ func (b *builder) checkFile(where, file string, executable bool) error {
 	if !executable && info.Mode()&0o111 == 0 {
 		return job.ConfigError(where, file+" has no permission to be executed", "chmod +x "+job.Quote(file))
 	}
-	head := readHead(file)
+	head, _ := readHead(file, headSize) // tasks will report the error
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	switch {
 	case bytes.HasPrefix(line, []byte("\xef\xbb\xbf#!")):
@@ -79,15 +79,14 @@ func (b *builder) checkFile(where, file string, executable bool) error {
 // headSize is the number of bytes of a program that are read; kernels read 256.
 const headSize = 512
 
-// readHead returns the beginning of a file, or nothing if it cannot be read.
-func readHead(file string) []byte {
+// readHead returns the first bytes of a file, at most so many.
+func readHead(file string, most int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer f.Close() // only read
-	head, _ := io.ReadAll(io.LimitReader(f, headSize))
-	return head
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // checkInterpreter refuses a script whose first line names, after #!, an interpreter that does not exist.

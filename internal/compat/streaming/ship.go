@@ -18,7 +18,7 @@ import (
 // localPath returns the path of a file that is given as a path or a URI, and its name after a #.
 func (b *builder) localPath(where, uri string) (file, name string, err error) {
 	file, name, _ = strings.Cut(uri, "#")
-	if scheme, _, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
+	if hasScheme(file) {
 		root, _ := job.LookupEnv(b.env, dfs.RootVar)
 		local, err := dfs.Path(file, root)
 		switch {
@@ -43,10 +43,10 @@ func (b *builder) abs(path string) string {
 	return filepath.Join(b.dir, path)
 }
 
-// isScheme reports whether s is the scheme of a URI, and not the part of a file's name before a colon: it has only
-// letters, and is known or followed by //.
-func isScheme(s string) bool {
-	return slices.Contains(strings.Fields("file hdfs webhdfs hftp har s3 s3a s3n gs abfs wasb viewfs http https ftp"), s)
+// hasScheme reports whether a path is a URI with a scheme, and not a file whose name has a colon.
+func hasScheme(path string) bool {
+	scheme, _, ok := strings.Cut(path, ":")
+	return ok && slices.Contains(strings.Fields("file hdfs webhdfs hftp har s3 s3a s3n gs abfs wasb viewfs http https ftp"), scheme)
 }
 
 // ship ships a file that a flag names.

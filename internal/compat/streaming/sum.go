@@ -3,7 +3,6 @@ package streaming
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"os"
 
 	"berth/internal/core/job"
@@ -38,15 +37,10 @@ func (b *builder) sumFiles() error {
 
 // sumOf returns the checksum of the beginning of a file, or "" for a folder.
 func sumOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}
-	defer f.Close() // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", err
-	}
-	head, err := io.ReadAll(io.LimitReader(f, maxSummed))
+	head, err := readHead(path, maxSummed)
 	if err != nil {
 		return "", err
 	}

@@ -48,7 +48,7 @@ func (c *Console) job(format string, args ...any) { c.log("INFO", "mapreduce.Job
 func (c *Console) Begin(v report.JobView) {
 	c.at = v.At
 	if !c.begun {
-		c.begun, c.ids = true, newIDs(v.Submitted, c.Number)
+		c.begun, c.ids = true, ids{v.Submitted.UnixMilli(), c.Number}
 		c.log("INFO", "streaming.StreamJob", "berth runs it as %s: %s", v.ID, oneLine(v.Decision))
 		for _, n := range v.Notes {
 			c.log("INFO", "streaming.StreamJob", "berth: %s", oneLine(n))

@@ -25,12 +25,16 @@ type counter struct {
 }
 
 // framework has the display names of the counters of tasks, in Hadoop's order (TaskCounter.properties).
-var framework = []struct{ name, display string }{
-	{"MAP_INPUT_RECORDS", "Map input records"}, {"MAP_OUTPUT_RECORDS", "Map output records"}, {"MAP_OUTPUT_BYTES", "Map output bytes"},
-	{"COMBINE_INPUT_RECORDS", "Combine input records"}, {"COMBINE_OUTPUT_RECORDS", "Combine output records"},
-	{"REDUCE_INPUT_GROUPS", "Reduce input groups"}, {"REDUCE_SHUFFLE_BYTES", "Reduce shuffle bytes"},
-	{"REDUCE_INPUT_RECORDS", "Reduce input records"}, {"REDUCE_OUTPUT_RECORDS", "Reduce output records"}, {"SPILLED_RECORDS", "Spilled Records"},
-}
+const framework = `MAP_INPUT_RECORDS Map input records
+MAP_OUTPUT_RECORDS Map output records
+MAP_OUTPUT_BYTES Map output bytes
+COMBINE_INPUT_RECORDS Combine input records
+COMBINE_OUTPUT_RECORDS Combine output records
+REDUCE_INPUT_GROUPS Reduce input groups
+REDUCE_SHUFFLE_BYTES Reduce shuffle bytes
+REDUCE_INPUT_RECORDS Reduce input records
+REDUCE_OUTPUT_RECORDS Reduce output records
+SPILLED_RECORDS Spilled Records`
 
 // groups returns a job's counters in the order in which Hadoop prints them.
 func groups(v report.JobView, rows []report.AttemptRow) []group {
@@ -74,9 +78,10 @@ func launched(rows []report.AttemptRow) group {
 
 func tasks(values map[string]int64) group {
 	g := group{Name: job.TaskCounterGroup, Display: "Map-Reduce Framework"}
-	for _, c := range framework {
-		if n, known := values[c.name]; known {
-			g.Counters = append(g.Counters, counter{c.name, c.display, n})
+	for line := range strings.SplitSeq(framework, "\n") {
+		name, display, _ := strings.Cut(line, " ")
+		if n, known := values[name]; known {
+			g.Counters = append(g.Counters, counter{name, display, n})
 		}
 	}
 	return g

@@ -99,18 +99,18 @@ func (h *history) attempt(r report.AttemptRow, failure report.Failure, container
 		return more
 	}
 	err := h.event(kind+"_ATTEMPT_STARTED", "TaskAttemptStarted", about(fields{"startTime": r.Started.UnixMilli(), "containerId": container, "trackerName": cmp.Or(r.Host, r.Node)}))
-	ended := r.Ended.UnixMilli()
+	ended := fields{"finishTime": r.Ended.UnixMilli(), "hostname": r.Host}
 	switch r.Outcome {
 	case "done":
-		return errors.Join(err, h.event(kind+"_ATTEMPT_FINISHED", "TaskAttemptFinished", about(fields{"finishTime": ended, "taskStatus": "SUCCEEDED", "hostname": r.Host})),
-			h.event("TASK_FINISHED", "TaskFinished", fields{"taskid": h.id.task(r.Name), "taskType": kind, "finishTime": ended, "status": "SUCCEEDED"}))
+		ended["taskStatus"] = "SUCCEEDED"
+		return errors.Join(err, h.event(kind+"_ATTEMPT_FINISHED", "TaskAttemptFinished", about(ended)),
+			h.event("TASK_FINISHED", "TaskFinished", fields{"taskid": h.id.task(r.Name), "taskType": kind, "finishTime": r.Ended.UnixMilli(), "status": "SUCCEEDED"}))
 	case "failed", "broken":
-		return errors.Join(err, h.event(kind+"_ATTEMPT_FAILED", "TaskAttemptUnsuccessfulCompletion",
-			about(fields{"finishTime": ended, "status": "FAILED", "hostname": r.Host, "error": "Error: " + exception(failure)})))
+		ended["status"], ended["error"] = "FAILED", "Error: "+exception(failure)
 	default:
-		return errors.Join(err, h.event(kind+"_ATTEMPT_KILLED", "TaskAttemptUnsuccessfulCompletion",
-			about(fields{"finishTime": ended, "status": "KILLED", "hostname": r.Host, "error": r.Reason})))
+		ended["status"], ended["error"] = "KILLED", r.Reason
 	}
+	return errors.Join(err, h.event(fmt.Sprintf("%s_ATTEMPT_%s", kind, ended["status"]), "TaskAttemptUnsuccessfulCompletion", about(ended)))
 }
 
 // end writes how the job ended, with its counters.

@@ -3,22 +3,16 @@ package yarn
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
-// ids returns Hadoop's ids of a job.
+// ids returns Hadoop's ids of a job. Hadoop counts jobs from 1 since the cluster's start, and programs expect four digits. The
+// stamp distinguishes jobs with the same last four digits.
 type ids struct {
 	stamp  int64 // time of submission in ms; in Hadoop the time at which the cluster started
 	number int
 }
 
-// newIDs returns the ids of a job. Hadoop counts jobs from 1 since the cluster's start, and programs expect four
-// digits. The stamp distinguishes jobs with the same last four digits.
-func newIDs(submitted time.Time, number int) ids {
-	return ids{stamp: submitted.UnixMilli(), number: number % 10_000}
-}
-
-func (i ids) of(what string) string  { return fmt.Sprintf("%s_%d_%04d", what, i.stamp, i.number) }
+func (i ids) of(what string) string  { return fmt.Sprintf("%s_%d_%04d", what, i.stamp, i.number%10_000) }
 func (i ids) job() string            { return i.of("job") }
 func (i ids) application() string    { return i.of("application") }
 func (i ids) container(n int) string { return fmt.Sprintf("%s_01_%06d", i.of("container"), n) }

@@ -62,15 +62,6 @@ func (e *Engine) found(in step.Found) {
 	}
 }
 
-// touchFollowers notes that the jobs that wait for this one must be updated.
-func (e *Engine) touchFollowers(id job.ID) {
-	for _, j := range e.line {
-		if slices.Contains(j.after, id) {
-			e.touch(j)
-		}
-	}
-}
-
 // applyFollowed applies that a job is done that another job waits for. After the last of them the waiting job enters
 // the line. Its plan for a batch system was made for an earlier time, so it is planned again.
 func (e *Engine) applyFollowed(at job.Time, j *jobState, r event.JobFollowed) {

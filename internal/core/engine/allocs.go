@@ -39,7 +39,7 @@ func (e *Engine) refused(a *alloc, reason string) {
 			continue
 		}
 		if e.isServed(j) {
-			j.plan.none = explain.PlanRefused.With(a.id, reason)
+			j.plan.none = explain.With("no further allocation is requested: allocation %s was refused: %s", a.id, reason)
 		} else {
 			e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
 		}
@@ -83,7 +83,7 @@ func (a *alloc) nodes() []*node {
 func (e *Engine) updateAllocs() {
 	for _, p := range slices.Clone(e.pools) {
 		for _, a := range slices.Clone(p.allocs) {
-			if a.abandoned() {
+			if len(a.req.Remote.Hosts) == 0 && a.deserted() { // hosts are tried until they are back
 				e.giveBack(a, event.AllocEnded{Reason: "all its nodes are gone", Lost: e.cutOff(a)})
 			}
 		}
@@ -156,15 +156,13 @@ func (e *Engine) askOwn(j *jobState) {
 
 // request requests an allocation for the job, or with an empty owner for all jobs of its shape.
 func (e *Engine) request(owner job.ID, r job.AllocRequest) {
-	id := e.nextAlloc()
+	id := job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1))
 	if j := e.jobs[owner]; j != nil {
 		r.Avoid = j.bad
 	}
 	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: owner})
 	e.do(step.Request{Alloc: id, Request: r})
 }
-
-func (e *Engine) nextAlloc() job.AllocID { return job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1)) }
 
 func (e *Engine) giveBack(a *alloc, r event.AllocEnded) {
 	e.endAlloc(a, r)
@@ -185,9 +183,6 @@ func (a *alloc) idleSince() job.Time {
 	return at
 }
 
-// abandoned reports whether the allocation had nodes, has none any more, and gets none again. Hosts are tried until they are back.
-func (a *alloc) abandoned() bool { return len(a.req.Remote.Hosts) == 0 && a.deserted() }
-
 // deserted reports whether the allocation had nodes and has none now.
 func (a *alloc) deserted() bool {
 	ns := a.nodes()
@@ -200,7 +195,9 @@ func (e *Engine) allocUp(in step.AllocUp) {
 	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
 		a.note = "" // what it waited for
 		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
-		e.tellEnds(a)
+		for _, n := range a.nodes() {
+			e.tellEnd(n)
+		}
 	}
 }
 

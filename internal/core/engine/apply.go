@@ -139,7 +139,7 @@ func (e *Engine) node(id job.NodeID) *node {
 		e.nodes[id] = n
 	}
 	if n.alloc == nil || n.alloc.ended {
-		e.noteAlloc(id.Alloc())
+		e.Reserve(id.Alloc())
 		if a := e.allocs[id.Alloc()]; a != nil && !a.ended {
 			n.alloc, n.Alloc = a, &a.Alloc
 		}
@@ -148,7 +148,7 @@ func (e *Engine) node(id job.NodeID) *node {
 }
 
 func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
-	e.noteAlloc(r.Alloc)
+	e.Reserve(r.Alloc)
 	if e.allocs[r.Alloc] != nil {
 		return
 	}
@@ -163,12 +163,8 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 	e.touchAllocs()
 }
 
-// Reserve makes sure that the number of an allocation that this engine does not know is not
-// used again. It is called before Recover.
-func (e *Engine) Reserve(id job.AllocID) { e.noteAlloc(id) }
-
-// noteAlloc makes sure that the allocation's number is not used again.
-func (e *Engine) noteAlloc(id job.AllocID) {
+// Reserve makes sure that the number of an allocation is not used again. It is also called before Recover for those that this engine does not know.
+func (e *Engine) Reserve(id job.AllocID) {
 	if n, err := strconv.Atoi(strings.TrimPrefix(string(id), "a")); err == nil {
 		e.lastAlloc = max(e.lastAlloc, n)
 	}

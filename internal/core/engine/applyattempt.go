@@ -13,7 +13,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j := e.jobs[r.Attempt.Job]
 	i := r.Attempt.Task
 	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || !j.tasks[i].begins(r.Attempt.N) {
-		e.noteAlloc(r.Node.Alloc())
+		e.Reserve(r.Node.Alloc())
 		return
 	}
 	n := e.node(r.Node)

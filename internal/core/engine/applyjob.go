@@ -181,7 +181,11 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 		e.prune(p)
 	}
 	e.sharing = slices.DeleteFunc(e.sharing, func(k *jobState) bool { return k == j })
-	e.touchFollowers(j.ID)
+	for _, k := range e.line {
+		if slices.Contains(k.after, j.ID) {
+			e.touch(k)
+		}
+	}
 	e.dirtyOver = true
 	if r.State == event.StateDone { // it cannot be resumed
 		j.tasks, j.live, j.vacant, j.which, j.of, j.By, j.growth = nil, nil, nil, nil, nil, nil, growth{}

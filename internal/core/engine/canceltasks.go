@@ -62,12 +62,3 @@ func (j *jobState) giveUp(i int) {
 	j.uncut(i)
 	j.noteFailed(int32(i))
 }
-
-// whyFailed says why a bag ends as failed in which so many tasks are not done.
-func (j *jobState) whyFailed(n int) string {
-	what := "failed"
-	if len(j.cancelled) > 0 {
-		what = "failed or were cancelled"
-	}
-	return fmt.Sprintf("%d of %d tasks %s", n, j.work.Tasks, what)
-}

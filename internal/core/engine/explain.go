@@ -19,35 +19,35 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		return nil
 	}
 	x := &explanation{e: e, j: j, now: now}
-	switch j.state {
-	case event.StateFinalizing:
-		x.add(explain.Finalizing)
-	case event.StateStopping:
-		x.add(explain.Stopping, j.reason)
+	switch {
+	case j.state == event.StateFinalizing:
+		x.add("all tasks are done; the output is being moved to its final folder")
+	case j.state == event.StateStopping:
+		x.add("it is being stopped: %s", j.reason)
 		x.running()
 		x.nodes()
+	case len(j.after) > 0:
+		x.add("it begins when %s", explain.AllDone(j.after))
+	case j.pool == nil:
+		x.add("all of its tasks are over; it is open, and waits for more (berth add %s) until it is closed (berth close %s)", j.ID, j.ID)
 	default:
-		switch {
-		case len(x.j.after) > 0:
-			x.add(explain.AfterJobs, explain.AllDone(x.j.after))
-			return x.lines
-		case x.j.pool == nil:
-			x.add(explain.BagRests, x.j.ID, x.j.ID)
-			return x.lines
-		}
 		x.running()
 		x.allocations()
 		x.nodes()
 		x.lost()
 		if last := j.growth.last; last != "" {
-			x.add(explain.NeedsChanged, last)
+			x.add("memory and time of tasks: %s", last)
 		}
 		x.grants()
 		x.late()
 		x.tasks()
-		x.blocked()
+		if n := j.counts[0].blocked; n > 0 {
+			x.add("%s for other tasks of the bag to be done", explain.Do(n, "task", "wait"))
+		}
 		x.reduces()
-		x.outputs()
+		if n := j.unclaimed; n > 0 {
+			x.add("it searches the nodes that join for %s from before the resume", job.Count(n, "map output"))
+		}
 	}
 	return x.lines
 }
@@ -61,7 +61,7 @@ type explanation struct {
 }
 
 func (x *explanation) add(s explain.Sentence, values ...any) {
-	x.lines = append(x.lines, s.With(values...))
+	x.lines = append(x.lines, explain.With(s, values...))
 }
 
 // running adds how many attempts run, and where.
@@ -76,9 +76,9 @@ func (x *explanation) running() {
 	if n := x.j.Live; n > 0 {
 		there := make([]string, len(nodes))
 		for i, n := range nodes {
-			there[i] = explain.TasksOnNode.With(count[n], n.id)
+			there[i] = explain.With("%s on %s", count[n], n.id)
 		}
-		x.add(explain.TasksRun, n, job.Count(x.j.work.Total(), "task"), explain.Verb(n, "run"), explain.Few(there))
+		x.add("%s of %s %s: %s", n, job.Count(x.j.work.Total(), "task"), explain.Verb(n, "run"), explain.Few(there))
 	}
 }
 
@@ -92,16 +92,16 @@ func (x *explanation) allocations() {
 		}
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.ID || !p.anyUp()):
-			starts := x.until(x.e.allocStatus(a).Start)
-			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
-				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
+			starts := x.until(cmp.Or(a.start, a.req.Start))
+			x.add("it waits for allocation %s: %s with %s each%s, requested from %s %s ago%s%s", a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode,
+				explain.If(" for %s", a.req.Time > 0, a.req.Time), a.req.On, x.since(a.requested), explain.If("; %s", a.note != "", a.note), explain.If("; expected in %s", starts > 0, starts))
 		case a.paused:
-			x.add(explain.AllocPaused, a.id, a.note, x.since(a.resumed))
+			x.add("allocation %s: %s, for %s so far; its tasks go on when it does", a.id, a.note, x.since(a.resumed))
 		case a.up() && (a.joined == 0 || a.deserted()):
-			x.add(explain.NoNodeYet, a.id, x.since(a.since()), explain.AllocReason.If(a.note != "", a.note))
+			x.add("allocation %s began %s ago; none of its nodes is ready%s", a.id, x.since(a.since()), explain.If("; %s", a.note != "", a.note))
 		case a.up() && a.Ends != 0:
 			others := x.e.cfg.Yield && a.job != x.j.ID && !x.e.jobs[a.job].over()
-			x.add(explain.AllocEnds, a.id, x.until(a.Ends), explain.AllocGivenBack.If(others, a.job))
+			x.add("allocation %s ends in %s%s", a.id, x.until(a.Ends), explain.If("; it may be given back once %s, which requested it, is done", others, a.job))
 		}
 	}
 	if x.j.waits() {
@@ -114,25 +114,25 @@ func (x *explanation) plan() {
 	pr, of := x.e.served(x.j)
 	why, at := x.e.whyPlan(x.j, pr, of)
 	plan, unproductive := &x.j.plan, &x.j.unproductive
-	idle := explain.Unproductive.With(unproductive.n, unproductive.last)
+	idle := explain.With("the last %s allocations ended without any task done (%s)", unproductive.n, unproductive.last)
 	if unproductive.early > 0 {
-		idle = explain.NeverBegan.With(unproductive.early, unproductive.last)
+		idle = explain.With("the last %s allocations in a row ended before a worker of theirs started (%s)", unproductive.early, unproductive.last)
 	}
 	switch {
 	case plan.onWay:
-		x.add(explain.PlanPending, plan.reason)
+		x.add("the remaining tasks are being planned: %s", plan.reason)
 	case plan.failed != "":
-		x.add(explain.PlanFailed, x.until(plan.retry), plan.failed)
+		x.add("the remaining tasks could not be planned; the next try is in %s: %s", x.until(plan.retry), plan.failed)
 	case (!pr.ok || x.j.losses.n > 0) && unproductive.most():
-		x.add(explain.PlanNever, idle)
+		x.add("no further allocation is requested until a running task is done: %s", idle)
 	case !pr.ok && unproductive.n+unproductive.early > 1:
-		x.add(explain.PlanLater, x.until(at), idle)
+		x.add("the remaining tasks are planned in %s: %s", x.until(at), idle)
 	case x.j.losses.n > 0 && why == "":
-		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
+		x.add("%s; the remaining tasks are planned once %s are done and measured", x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
 	case x.j.losses.n > 0:
-		x.add(explain.PlanLater, x.until(at), x.j.losses.text())
+		x.add("the remaining tasks are planned in %s: %s", x.until(at), x.j.losses.text())
 	case !pr.ok && !x.j.plans(x.e.now):
-		x.add(explain.PlanSoon)
+		x.add("its first tasks have just come; nodes are requested in a moment, together with those for the tasks that follow")
 	case plan.none != "":
 		x.lines = append(x.lines, plan.none)
 	}
@@ -144,12 +144,12 @@ func (x *explanation) nodes() {
 		switch {
 		case n.state == down && n.alloc.paused: // the allocation is told of
 		case n.state == down:
-			x.add(explain.NodeAway, n.id, clock(x.since(n.since)), n.reason, clock(x.until(x.e.givenUpAt(n))),
+			x.add("%s has not answered for %s (%s); berth waits %s more for its %s and %s of this job", n.id, clock(x.since(n.since)), n.reason, clock(x.until(x.e.givenUpAt(n))),
 				job.Count(n.Has(&x.j.Job), "attempt"), job.Count(x.outputsOn(n), "map output"))
 		case n.state == up && n.Health.Suspected(x.now):
-			x.add(explain.NodeSuspected, n.id, clock(x.until(n.Health.Until())))
+			x.add("%s gets no attempts for %s more: attempts failed or were lost there and not on other nodes", n.id, clock(x.until(n.Health.Until)))
 		case n.state == up && n.Health.Avoided(x.now):
-			x.add(explain.NodeSlow, n.id, clock(x.until(n.Health.Clear())))
+			x.add("no duplicate starts on %s for %s more, because attempts there were too slow", n.id, clock(x.until(n.Health.SlowUntil)))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (x *explanation) nodes() {
 // lost adds the last loss, while a task that was lost has not run again to its end.
 func (x *explanation) lost() {
 	if x.j.lastLost != "" && slices.ContainsFunc(x.j.tasks, func(t task) bool { return t.lost > 0 && t.status != done && t.status != failed }) {
-		x.add(explain.LastLost, x.j.lastLost)
+		x.add("an attempt was lost and its task starts again: %s", x.j.lastLost)
 	}
 }
 
@@ -182,7 +182,7 @@ func (x *explanation) grants() {
 		for _, w := range n.Waits(&x.j.Job, x.phase) {
 			if x.e.cfg.Scheduler.WholeCores {
 				need := job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}
-				x.add(explain.SortWaits, explain.Do(w.Count, "reduce", "wait"), n.id, need, n.Free().Resources())
+				x.add("%s on %s for %s to sort and reduce; it has %s free", explain.Do(w.Count, "reduce", "wait"), n.id, need, n.Free().Resources())
 				continue
 			}
 			x.lines = append(x.lines, explain.Waits(w.Count, w.Phase, n.id, w.Shortages))
@@ -207,14 +207,14 @@ func (x *explanation) tasks() {
 	}
 	kind := wait[0].Kind
 	if w := &j.work; w.Throttle > 0 && j.counts[0].running >= w.Throttle {
-		x.add(explain.Throttled, explain.Do(count, kind.String(), "wait"), w.Throttle)
+		x.add("%s: at most %s may run at once", explain.Do(count, kind.String(), "wait"), w.Throttle)
 		return
 	}
 	told := false
 	slices.SortFunc(wait, func(a, b *sched.Candidate) int { return cmp.Compare(a.Ready.First(), b.Ready.First()) })
 	for i, c := range wait {
 		if i == mostNeeds {
-			x.add(explain.OtherNeeds, explain.Do(count, kind.String(), "wait"))
+			x.add("%s that need something else", explain.Do(count, kind.String(), "wait"))
 			break
 		}
 		count -= c.Ready.Count()
@@ -228,13 +228,6 @@ func (x *explanation) tasks() {
 // mostNeeds is of how many different needs the waiting tasks of a job are explained.
 const mostNeeds = 3
 
-// blocked adds how many tasks wait for others.
-func (x *explanation) blocked() {
-	if n := x.j.counts[0].blocked; n > 0 {
-		x.add(explain.TasksBlocked, explain.Do(n, "task", "wait"))
-	}
-}
-
 // reduces adds why ready reduces do not start.
 func (x *explanation) reduces() {
 	j := x.j
@@ -246,7 +239,7 @@ func (x *explanation) reduces() {
 		return
 	}
 	if n := sched.SlowStart(maps.total, j.work.SlowStart); maps.done < n {
-		x.add(explain.SlowStart, waiting(c), n, maps.total, maps.done)
+		x.add("%s until %s of %s maps are done; %s are", waiting(c), n, maps.total, maps.done)
 		return
 	}
 	if x.room(c) {
@@ -262,9 +255,9 @@ func (x *explanation) room(c *sched.Candidate) bool {
 	}
 	need := c.Peak.Resources()
 	need.GPUType = c.GPUType
-	want, kept := explain.RoomEach.With(need), ""
+	want, kept := explain.With("%s each", need), ""
 	if c.Kind == job.ReduceTask {
-		want, kept = explain.RoomShuffle.With(need.Mem), x.kept(c)
+		want, kept = explain.With("%s each to shuffle in", need.Mem), x.kept(c)
 	}
 	var nodes []string
 	for _, n := range p.nodes {
@@ -280,7 +273,7 @@ func (x *explanation) room(c *sched.Candidate) bool {
 		}
 		nodes = append(nodes, x.without(n, c, lacks))
 	}
-	x.add(explain.RoomWaits, waiting(c), want, explain.Few(nodes), kept)
+	x.add("%s for %s: %s%s", waiting(c), want, explain.Few(nodes), kept)
 	return true
 }
 
@@ -293,7 +286,7 @@ func (x *explanation) kept(c *sched.Candidate) string {
 	if kept > c.Room && x.e.cfg.Order.On(!x.j.pool.shape.Endless()) == sched.Shortest {
 		whose = "jobs that go first"
 	}
-	return explain.RoomKept.If(kept > 0, kept, whose)
+	return explain.If("; %s on each node is reserved for %s", kept > 0, kept, whose)
 }
 
 // without returns why no task of the candidate starts on the node.
@@ -303,19 +296,19 @@ func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Short
 	free.GPUType, has.GPUType, need.GPUType = n.GPUType, n.GPUType, c.GPUType
 	switch {
 	case n.alloc.Retired:
-		return explain.NodeReturned.With(n.id)
+		return explain.With("%s is being given back: the job that requested it is done", n.id)
 	case !n.InTime(x.now, c.Span):
-		return explain.NodeTooShort.With(n.id, max(1, x.until(n.alloc.Ends)))
+		return explain.With("%s has %s left, which is too short for one", n.id, max(1, x.until(n.alloc.Ends)))
 	case c.Kind == job.BagTask && !need.Fits(has):
-		return explain.NodeSmall.With(n.id, has)
+		return explain.With("%s has %s in all, which is not what one needs", n.id, has)
 	case c.Kind == job.ReduceTask:
-		return explain.NodeShuffles.With(n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
+		return explain.With("%s has %s free and %s of at most %s shuffling", n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
 	case !x.j.pool.Suits(c, &n.Node, x.now):
-		return explain.NodeFailed.With(n.id)
+		return explain.With("on %s they have failed, and another node can run them", n.id)
 	case len(lacks) > 0:
-		return explain.NodeLacks.With(n.id, explain.Lacks(lacks))
+		return explain.With("on %s %s", n.id, explain.Lacks(lacks))
 	}
-	return explain.NodeFree.With(n.id, free)
+	return explain.With("%s has %s free", n.id, free)
 }
 
 // late adds attempts that are slower than others, and tasks that start again because of that.
@@ -329,11 +322,11 @@ func (x *explanation) late() {
 		if a.Kind == job.ReduceTask {
 			index -= x.j.work.Tasks
 		}
-		x.add(explain.SlowTask, a.Kind, index, a.node.id, x.expected(d), d.Why, x.remedy(a, d))
+		x.add("%s %s on %s %s: %s; %s", a.Kind, index, a.node.id, x.expected(d), d.Why, x.remedy(a, d))
 	}
 	for _, t := range x.j.of {
 		if n := t.Urgent.Ready.Count(); n > 0 {
-			x.add(explain.UrgentWaits, explain.Do(n, t.Kind().String(), "wait"))
+			x.add("%s for a slot on another node, because an attempt was too slow", explain.Do(n, t.Kind().String(), "wait"))
 		}
 	}
 }
@@ -343,33 +336,26 @@ func (x *explanation) expected(d *straggler.Verdict) string {
 	end, fresh := x.until(d.End), x.until(d.Fresh)
 	switch {
 	case d.State == straggler.Hung:
-		return explain.EndsNever.With()
+		return "is not expected to end"
 	case end == 0:
-		return explain.EndsUnknown.With()
+		return "is slow"
 	}
-	return explain.EndsIn.With(end, explain.EndsLater.If(fresh > 0 && end > fresh, end-fresh))
+	return explain.With("is expected to end in %s%s", end, explain.If(", %s later than a new attempt", fresh > 0 && end > fresh, end-fresh))
 }
 
 // remedy describes what is done about a slow attempt, or why nothing is done.
 func (x *explanation) remedy(a *attempt, d *straggler.Verdict) string {
 	switch beside := x.j.duplicates(a); {
 	case beside > 0:
-		return explain.DuplicateRuns.With(job.Count(beside+1, "attempt"))
+		return explain.With("%s of its task run, and the first to finish is committed", job.Count(beside+1, "attempt"))
 	case d.Act == straggler.Keep:
-		return explain.NoGain.With()
+		return "a new attempt would not end sooner"
 	case !x.j.work.MayDuplicate(a.Kind) && !x.j.work.MayAbort(a.Kind):
-		return explain.NotAllowed.With()
+		return "no second attempt starts, because the task's attempts may write the same files (allow it with --duplicates-ok, --outputs or --stragglers abort)"
 	case d.Act == straggler.Abort:
-		return explain.Aborted.With()
+		return "it is killed, and a new attempt starts on another node"
 	}
-	return explain.DuplicateStarts.With()
-}
-
-// outputs adds map outputs whose holder is unknown since a resume.
-func (x *explanation) outputs() {
-	if n := x.j.unclaimed; n > 0 {
-		x.add(explain.OutputsSought, job.Count(n, "map output"))
-	}
+	return "a duplicate starts as soon as a fast node has a free slot"
 }
 
 func (x *explanation) since(t job.Time) time.Duration { return max(0, x.now.Sub(t)) }
@@ -399,7 +385,7 @@ func (x *explanation) before() {
 		*jobs = append(*jobs, k.ID)
 	}
 	if len(earlier) > 0 {
-		x.add(explain.EarlierJobs, explain.Few(earlier))
+		x.add("before it in line: %s", explain.Few(earlier))
 	}
 	x.first(shorter, "less left to do")
 	x.first(aged, "more waiting time")
@@ -413,7 +399,7 @@ func (x *explanation) first(jobs []job.ID, with string) {
 		goes = "goes"
 	}
 	if len(jobs) > 0 {
-		x.add(explain.JobsFirst, job.Count(len(jobs), "job"), with, goes, explain.Few(jobs))
+		x.add("%s with %s %s first: %s", job.Count(len(jobs), "job"), with, goes, explain.Few(jobs))
 	}
 }
 

@@ -144,3 +144,42 @@ func (e *Engine) Nodes() []NodeStatus {
 
 // KnownNodes returns the names of the nodes in memory, sorted.
 func (e *Engine) KnownNodes() []job.NodeID { return slices.Sorted(maps.Keys(e.nodes)) }
+
+// AllocStatus is an allocation that is not over.
+type AllocStatus struct {
+	ID        job.AllocID
+	Request   job.AllocRequest
+	Requested job.Time
+	Joined    int  // number of nodes that have ever been up
+	Idle      bool // no remaining job can run on it
+
+	Job   job.ID   // the job for which it was requested; empty: all jobs of its shape
+	Begun bool     // the batch system has started it, or a node is up
+	Began job.Time // … since then
+	Ends  job.Time // end of its wall time; 0: it has no end, or has not begun
+	Note  string   // while it waits: the reason, by the batch system
+	Start job.Time // while it waits: the start that the batch system or else the plan expects; 0: unknown
+}
+
+// AllocStatuses returns the allocations that are not over, oldest first.
+func (e *Engine) AllocStatuses() []AllocStatus {
+	all := make([]AllocStatus, len(e.allocList))
+	for i, a := range e.allocList {
+		all[i] = e.allocStatus(a)
+	}
+	return all
+}
+
+func (e *Engine) allocStatus(a *alloc) AllocStatus {
+	s := AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle(),
+		Job: a.job, Begun: a.up(), Began: a.since(), Ends: a.Ends}
+	if s.Begun {
+		s.Idle = a.live == 0 && !e.offers(a).ok
+	} else {
+		s.Note, s.Start = a.note, a.start
+		if s.Start == 0 {
+			s.Start = a.req.Start
+		}
+	}
+	return s
+}

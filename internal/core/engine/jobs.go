@@ -14,7 +14,7 @@ func (e *Engine) submit(w job.Work) error {
 	if e.jobs[w.ID] != nil {
 		return step.UserError(w.ID, "the job was already submitted", "")
 	}
-	if err := step.Check(&w); err != nil {
+	if err := step.CheckAllocs(&w); err != nil {
 		return err
 	}
 	e.emit(event.JobSubmitted{Work: w})
@@ -114,7 +114,11 @@ func (e *Engine) updateJob(j *jobState) {
 		e.emit(event.JobFinalizing{Job: w.ID})
 		e.do(step.Finalize{Job: w.ID})
 	case failures > 0:
-		e.end(j, event.StateFailed, job.CodeFailed, j.whyFailed(failures))
+		what := "failed"
+		if len(j.cancelled) > 0 {
+			what = "failed or were cancelled"
+		}
+		e.end(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks %s", failures, w.Tasks, what))
 	default:
 		e.end(j, event.StateDone, job.CodeFailed, "")
 	}

@@ -54,14 +54,10 @@ func (j *jobState) unstarted() []*byNeeds {
 // those whose plan counts on it.
 func (e *Engine) applyLoss(a *alloc, reason string) {
 	for _, j := range a.pool.active {
-		if j.ID == a.job || e.jobs[a.job].over() && (!j.hasOwn() || a.counted(j)) {
+		own := slices.ContainsFunc(a.pool.allocs, func(b *alloc) bool { return b.job == j.ID })
+		if j.ID == a.job || e.jobs[a.job].over() && (!own || a.counted(j)) {
 			j.losses.n++
 			j.losses.last, j.losses.why = a.id, reason
 		}
 	}
-}
-
-// hasOwn reports whether one of the allocations of the job's pool was requested for it.
-func (j *jobState) hasOwn() bool {
-	return slices.ContainsFunc(j.pool.allocs, func(a *alloc) bool { return a.job == j.ID })
 }

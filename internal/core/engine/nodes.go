@@ -14,12 +14,14 @@ func (e *Engine) nodeUp(in step.NodeUp) error {
 	id := in.Node.Alloc()
 	if e.allocs[id] == nil {
 		e.do(step.Release{Alloc: id, Reason: "the allocation is over"})
-		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no live allocation"}
+		return foreign(in.Node, "the node belongs to no live allocation")
 	}
 	e.emit(in.NodeJoined)
 	n := e.nodes[in.Node]
 	e.tellEnd(n)
-	e.forgetTold(n)
+	for _, j := range e.line {
+		j.informed.Remove(n.Index) // its worker, which may be a new one, knows no map outputs
+	}
 	e.reconcileOutputs(n, in.Held)
 	e.reconcileAttempts(n, in.Running)
 	e.forgetOver(n, in)
@@ -73,13 +75,6 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	}
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Mem: j.memory(id.Task)})
 	return true
-}
-
-// forgetTold notes that the node's worker, which may be a new one, knows no map outputs.
-func (e *Engine) forgetTold(n *node) {
-	for _, j := range e.line {
-		j.informed.Remove(n.Index)
-	}
 }
 
 // repeatGrants repeats the grants of an attempt. A grant to commit from its start
@@ -220,7 +215,7 @@ func (e *Engine) nextDeadline() job.Time {
 			if n.state == down && !n.alloc.paused {
 				offer(e.givenUpAt(n))
 			}
-			for _, until := range [...]job.Time{n.Health.Until(), n.Health.Clear()} {
+			for _, until := range [...]job.Time{n.Health.Until, n.Health.SlowUntil} {
 				if until > e.expired {
 					offer(until)
 				}
@@ -233,7 +228,11 @@ func (e *Engine) nextDeadline() job.Time {
 		}
 		e.poolDeadlines(p, offer)
 	}
-	e.overDeadlines(offer)
+	for _, a := range e.over {
+		if a.clearAt != 0 {
+			offer(a.clearAt)
+		}
+	}
 	return next
 }
 

@@ -93,15 +93,6 @@ func (e *Engine) clearable(a *alloc) (at job.Time, ok bool) {
 	return at, true
 }
 
-// overDeadlines offers the times at which allocations are to be cleared.
-func (e *Engine) overDeadlines(offer func(job.Time)) {
-	for _, a := range e.over {
-		if a.clearAt != 0 {
-			offer(a.clearAt)
-		}
-	}
-}
-
 // cleared handles that nothing is left of an allocation. A job that was resumed
 // meanwhile loses the outputs on it.
 func (e *Engine) cleared(in step.Cleared) {

@@ -264,7 +264,7 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned) {
 		j.knew.vain = 0
 	}
 	if len(in.Allocs) == 0 && in.Decision != "" {
-		j.plan.none = explain.PlanNone.With(in.Decision)
+		j.plan.none = explain.With("the last plan: %s", in.Decision)
 	}
 }
 

@@ -57,26 +57,12 @@ func (e *Engine) Unfinished() int {
 }
 
 // Allocs returns the allocations that are not over, oldest first.
-func (e *Engine) Allocs() []step.AllocStatus {
-	all := make([]step.AllocStatus, len(e.allocList))
+func (e *Engine) Allocs() []job.Live {
+	all := make([]job.Live, len(e.allocList))
 	for i, a := range e.allocList {
-		all[i] = e.allocStatus(a)
+		all[i] = a.asLive()
 	}
 	return all
-}
-
-func (e *Engine) allocStatus(a *alloc) step.AllocStatus {
-	s := step.AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle(),
-		Job: a.job, Begun: a.up(), Began: a.since(), Ends: a.Ends}
-	if s.Begun {
-		s.Idle = a.live == 0 && !e.offers(a).ok
-	} else {
-		s.Note, s.Start = a.note, a.start
-		if s.Start == 0 {
-			s.Start = a.req.Start
-		}
-	}
-	return s
 }
 
 // Held returns the allocations of batch systems that have begun, oldest first, and after them those that were given back and of which
@@ -84,9 +70,9 @@ func (e *Engine) allocStatus(a *alloc) step.AllocStatus {
 func (e *Engine) Held() []job.Live {
 	all := []job.Live{}
 	for _, a := range e.allocList {
-		if s := e.allocStatus(a); s.Begun && !a.pool.shape.Endless() {
+		if a.up() && !a.pool.shape.Endless() {
 			l := a.asLive()
-			if l.Busy = !s.Idle; l.Busy {
+			if l.Busy = a.live > 0 || e.offers(a).ok; l.Busy {
 				l.Next, l.Free = e.expects(a)
 			}
 			all = append(all, l)

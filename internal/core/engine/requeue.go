@@ -76,13 +76,7 @@ func (j *jobState) span(t *byNeeds, cut bool) time.Duration {
 // as to save its state.
 func (j *jobState) saveSpan() time.Duration { return sched.Span(2 * max(j.work.Lead, j.reserve)) }
 
-// tellEnds tells the nodes of an allocation when it ends, as far as their workers answer.
-func (e *Engine) tellEnds(a *alloc) {
-	for _, n := range a.nodes() {
-		e.tellEnd(n)
-	}
-}
-
+// tellEnd tells a node when its allocation ends, as far as its worker answers.
 func (e *Engine) tellEnd(n *node) {
 	if n.state == up && n.alloc.Ends != 0 {
 		e.do(step.Ends{Node: n.id, At: n.alloc.Ends})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/engine"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 )
@@ -56,7 +57,7 @@ func (s *scenario) requests(a args, v string) []job.AllocRequest {
 }
 
 // elasticStatus prints what only elastic allocations have.
-func (s *scenario) elasticStatus(a step.AllocStatus) string {
+func (s *scenario) elasticStatus(a engine.AllocStatus) string {
 	if !a.Request.Elastic {
 		return ""
 	}

@@ -100,7 +100,7 @@ func (s *scenario) query(verb string, a args) bool {
 			fmt.Fprintf(&s.out, "  %s %s %q tasks %+v reduces %+v\n", j.ID, j.State, j.Reason, j.Tasks, j.Reduces)
 		}
 	case "allocs":
-		for _, al := range s.e.Allocs() {
+		for _, al := range s.e.AllocStatuses() {
 			fmt.Fprintf(&s.out, "  %s joined %d idle %t%s\n", al.ID, al.Joined, al.Idle, s.elasticStatus(al))
 		}
 	case "held":

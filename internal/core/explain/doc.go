@@ -1,5 +1,5 @@
-// Package explain words the reasons for the state of a job, for berth explain. Its table has each sentence once, with a place for each of
-// its values; sched and the engine choose the sentence and give the values. The package decides nothing.
+// Package explain words the reasons for the state of a job, for berth explain: the engine has each sentence where it knows that it applies, and
+// this package writes its values as people read them. It decides nothing.
 package explain
 
 import (
@@ -13,9 +13,9 @@ import (
 // Sentence is a line of berth explain, or a part of one, with %s for each of its values.
 type Sentence string
 
-// With returns the sentence with its values. Durations are written in whole seconds, an int64 as a size, and
+// With returns a sentence with its values. Durations are written in whole seconds, an int64 as a size, and
 // resources as cores, GPUs and memory.
-func (s Sentence) With(values ...any) string {
+func With(s Sentence, values ...any) string {
 	for i, v := range values {
 		switch v := v.(type) {
 		case time.Duration:
@@ -31,12 +31,12 @@ func (s Sentence) With(values ...any) string {
 	return fmt.Sprintf(string(s), values...)
 }
 
-// If returns the part with its values, or nothing if it does not apply.
-func (s Sentence) If(applies bool, values ...any) string {
+// If returns a part with its values, or nothing if it does not apply.
+func If(s Sentence, applies bool, values ...any) string {
 	if !applies {
 		return ""
 	}
-	return s.With(values...)
+	return With(s, values...)
 }
 
 // Do returns a number of things and what they do: "1 map waits", "2 maps wait".

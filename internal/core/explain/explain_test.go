@@ -41,8 +41,8 @@ func TestPhaseWaits(t *testing.T) {
 
 // TestValues: each kind of value has its words, and a part that does not apply has none.
 func TestValues(t *testing.T) {
-	got := explain.Sentence("%s, %s, %s, %s, %s%s").With(1234, int64(3<<20), 90*time.Second+time.Millisecond, job.Resources{CPUs: 1, Mem: 1 << 30},
-		explain.Few([]job.ID{"a", "b", "c", "d", "e"}), explain.AllocFor.If(false, time.Second))
+	got := explain.With("%s, %s, %s, %s, %s%s", 1234, int64(3<<20), 90*time.Second+time.Millisecond, job.Resources{CPUs: 1, Mem: 1 << 30},
+		explain.Few([]job.ID{"a", "b", "c", "d", "e"}), explain.If(" for %s", false, time.Second))
 	if want := "1,234, 3M, 1m30s, 1 core and 1G, a, b, c, d and 1 more"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -40,7 +40,7 @@ func Waits(count int, phase job.Phase, node job.NodeID, lacks []Shortage) string
 	if len(lacks) > 0 {
 		scarce = ": " + Lacks(lacks)
 	}
-	return PhaseWaits.With(Do(count, phase.Kind().String(), "wait"), begin, node, scarce)
+	return With("%s %s on %s%s", Do(count, phase.Kind().String(), "wait"), begin, node, scarce)
 }
 
 // Lacks describes the resources of which a node has too little, and their users.

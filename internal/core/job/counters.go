@@ -12,14 +12,10 @@ const TaskCounterGroup = "org.apache.hadoop.mapreduce.TaskCounter"
 
 // Job keys that bound the counters of a job's tasks (reporter:counter lines).
 const (
-	CountersKey          = "mapreduce.job.counters.max"
-	CounterGroupsKey     = "mapreduce.job.counters.groups.max"
-	CounterGroupNameKey  = "mapreduce.job.counters.group.name.max"
-	CounterNameKey       = "mapreduce.job.counters.counter.name.max"
-	defaultCounters      = 1000
-	defaultCounterGroups = 200
-	defaultGroupName     = 128
-	defaultCounterName   = 64
+	CountersKey         = "mapreduce.job.counters.max"
+	CounterGroupsKey    = "mapreduce.job.counters.groups.max"
+	CounterGroupNameKey = "mapreduce.job.counters.group.name.max"
+	CounterNameKey      = "mapreduce.job.counters.counter.name.max"
 )
 
 // CounterLimits bounds the counters that the tasks of a job report, because counters are kept in
@@ -40,8 +36,8 @@ func (m *MapReduceSpec) CounterLimits() CounterLimits {
 		return missing
 	}
 	return CounterLimits{
-		Counters: value(CountersKey, defaultCounters), Groups: value(CounterGroupsKey, defaultCounterGroups),
-		GroupName: value(CounterGroupNameKey, defaultGroupName), CounterName: value(CounterNameKey, defaultCounterName),
+		Counters: value(CountersKey, 1000), Groups: value(CounterGroupsKey, 200),
+		GroupName: value(CounterGroupNameKey, 128), CounterName: value(CounterNameKey, 64),
 	}
 }
 

@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -50,9 +49,5 @@ func Shorten(text string, limit int) string {
 	}
 	runes := []rune(text)
 	tail := (limit - 1) / 2
-	var b strings.Builder
-	b.WriteString(string(runes[:limit-1-tail]))
-	b.WriteRune('…')
-	b.WriteString(string(runes[len(runes)-tail:]))
-	return b.String()
+	return string(runes[:limit-1-tail]) + "…" + string(runes[len(runes)-tail:])
 }

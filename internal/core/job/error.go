@@ -1,10 +1,6 @@
 package job
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-)
+import "errors"
 
 // Class says who can correct an error. It decides whether an operation is tried again.
 type Class uint8
@@ -111,18 +107,17 @@ func (e *Error) Because(cause error) *Error {
 
 // Error returns all parts on one line.
 func (e *Error) Error() string {
-	var b strings.Builder
+	text := e.What
 	if e.Where != "" {
-		b.WriteString(e.Where + ": ")
+		text = e.Where + ": " + text
 	}
-	b.WriteString(e.What)
 	if e.Err != nil {
-		fmt.Fprintf(&b, ": %v", e.Err)
+		text += ": " + e.Err.Error()
 	}
 	if e.Do != "" {
-		b.WriteString("; " + e.Do)
+		text += "; " + e.Do
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns the cause.

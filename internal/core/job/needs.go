@@ -146,7 +146,7 @@ func (w *Work) NeedsCount() int {
 func (w *Work) NeedsAt(i int) Needs {
 	t := &w.Terms
 	if w.Kind == MapReduce && i == 1 {
-		return Needs{CPUs: t.ReduceNeed.CPUs, Mem: t.ReduceNeed.Mem, GPUs: t.ReduceNeed.GPUs, GPUType: t.ReduceNeed.GPUType, Attempts: t.ReduceAttempts}
+		return (&Terms{Need: t.ReduceNeed, Attempts: t.ReduceAttempts}).Needs()
 	}
 	bag := t.Needs()
 	if i == 0 {

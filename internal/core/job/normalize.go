@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -116,9 +117,9 @@ func (s *Spec) normalizeMapReduce(m *MapReduceSpec) {
 	setDefault(&m.KeyFieldSeparator, DefaultSeparator)
 	setDefault(&m.Partitioner, "hash")
 	setDefault(&m.Comparator, "bytes")
-	setPositive(&m.MapOutputKeyFields, 1)
-	setPositive(&m.MapAttempts, DefaultAttempts)
-	setPositive(&m.ReduceAttempts, DefaultAttempts)
+	setDefault(&m.MapOutputKeyFields, 1)
+	setDefault(&m.MapAttempts, DefaultAttempts)
+	setDefault(&m.ReduceAttempts, DefaultAttempts)
 	if m.Reduces == 0 {
 		m.Reducer, m.Combiner = nil, nil
 	}
@@ -128,18 +129,7 @@ func (s *Spec) normalizeMapReduce(m *MapReduceSpec) {
 	setDefault(&s.Name, mapReduceName(m))
 }
 
-func setDefault(field *string, value string) {
-	if *field == "" {
-		*field = value
-	}
-}
-
-// setPositive replaces 0. It keeps a negative number, which Validate rejects.
-func setPositive(field *int, value int) {
-	if *field == 0 {
-		*field = value
-	}
-}
+func setDefault[T comparable](field *T, value T) { *field = cmp.Or(*field, value) }
 
 // commandName names a job after the script or program that it runs.
 func commandName(b *BagSpec) string {

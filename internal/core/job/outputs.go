@@ -98,17 +98,7 @@ const patternCharacters = `*?[\`
 
 // quotePattern returns a pattern that matches the text and nothing else.
 func quotePattern(text string) string {
-	if !strings.ContainsAny(text, patternCharacters) {
-		return text
-	}
-	var b strings.Builder
-	for i := range len(text) {
-		if strings.IndexByte(patternCharacters, text[i]) >= 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
+	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(text)
 }
 
 // Below reports whether a cleaned path or pattern leads to something below the folder that it is relative to.
@@ -185,11 +175,13 @@ func (b *BagSpec) Words(entry Entry, index int) []Word {
 			continue
 		}
 		for _, part := range parts(word) {
-			if strings.ContainsAny(part, patternCharacters) {
-				words = append(words, Word{Text: b.fill(part, entry, index, quotePattern), Pattern: true, Own: b.hasPlaceholder(part)})
-			} else {
-				words = append(words, Word{Text: b.fill(part, entry, index, asItIs), Own: b.hasPlaceholder(part)})
+			w := Word{Pattern: strings.ContainsAny(part, patternCharacters), Own: b.hasPlaceholder(part)}
+			quote := asItIs
+			if w.Pattern {
+				quote = quotePattern
 			}
+			w.Text = b.fill(part, entry, index, quote)
+			words = append(words, w)
 		}
 	}
 	return words

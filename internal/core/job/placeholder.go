@@ -84,9 +84,7 @@ func (b *BagSpec) Argv(entry Entry, index int) []string {
 			argv = append(argv, b.values(word, entry, index)...)
 			continue
 		}
-		argv = append(argv, b.places().ReplaceAllStringFunc(word, func(p string) string {
-			return strings.Join(b.values(p, entry, index), " ")
-		}))
+		argv = append(argv, b.fill(word, entry, index, asItIs))
 	}
 	if b.ShellProgram != "" { // the entries are the commands
 		argv[0] = b.ShellProgram

@@ -132,11 +132,9 @@ type sample struct {
 	runs   map[predict.Window]*predict.Alone
 }
 
-// draw returns a sample of at least least and at most most runs; between these bounds the number is such that all
-// runs together have about placed tasks.
+// draw returns a sample of so many runs as predict.Load.Trials says.
 func (a *adaptor) draw(least, most, placed int) sample {
-	n := min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
-	t := a.newTrials(n)
+	t := a.newTrials(a.load.Trials(least, most, placed))
 	t.Expect(a.expect)
 	return sample{t, map[predict.Window]*predict.Alone{}}
 }

@@ -3,8 +3,8 @@ package predict
 import "math"
 
 const (
-	// bulkTail is the least number of tasks of a stage that are placed one by one.
-	bulkTail = 1024
+	// bulkTail is the least number of tasks of a stage that are placed one by one, and tailWaves the least number per slot.
+	bulkTail, tailWaves = 1024, 4
 	// bulkGuard is the margin before the end of a window, in standard deviations of the bulk, in which tasks are placed
 	// one by one: there it matters which task begins when.
 	bulkGuard = 4

@@ -3,87 +3,34 @@ package predict
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
-)
-
-const (
-	replications = 128 // simulated runs; six of them lie above the 95th percentile
-	tailTasks    = 256 // least number of tasks of a stage that are placed one by one …
-	tailWaves    = 4   // … and the least number per slot
 )
 
 // Quantiles returns the qs-quantiles of the completion time in seconds. Bounds assumes the mean duration for all
 // tasks; Quantiles draws each task's duration from the measured ones and places it on the slot that is free first, in
 // many simulated runs. The same seed gives the same result.
-//
-// In a stage of many tasks all but the last few waves only keep every slot busy: their total is drawn from the normal
-// distribution that it tends to, and only the rest is placed task by task, so that the cost does not grow with the
-// number of tasks.
 func Quantiles(inv Invariants, shape Shape, seed uint64, qs ...float64) []float64 {
-	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a simulation, not a secret
-	mapTimes, reduceTimes := newSampler(inv.Map), newSampler(inv.Reduce)
-	first, other := newSampler(inv.FirstShuffle), newSampler(inv.OtherShuffle)
-	runs := make([]float64, replications)
-	for i := range runs {
-		runs[i] = makespan(rng, shape.Maps, shape.MapSlots, task{rest: mapTimes}) +
-			makespan(rng, shape.Reduces, shape.ReduceSlots, task{first: first, other: other, rest: reduceTimes})
+	var load Load
+	if shape.MapSlots.Count > 0 {
+		load.Maps = shape.Maps
 	}
-	slices.Sort(runs)
+	if shape.ReduceSlots.Count > 0 {
+		load.Reduces = shape.Reduces
+	}
+	const measured = math.MaxInt / 2 // runs: the spread between them is that of the bounds
+	runs := NewTrials(inv, load, measured, load.Trials(8, 128, 1<<18), seed).Alone(Window{TaskSlots: shape.MapSlots.Count, ReduceSlots: shape.ReduceSlots.Count})
 	out := make([]float64, len(qs))
 	for i, q := range qs {
-		out[i] = runs[int(min(max(q, 0), 1)*float64(replications-1)+0.5)]
+		out[i] = runs.Quantile(q) / max(shape.MapSlots.Speed, shape.ReduceSlots.Speed)
 	}
 	return out
 }
 
-// task draws the duration of a task: a part that depends on whether the task is in the first wave, and a part that
-// does not.
-type task struct{ first, other, rest sampler }
-
-func (t task) draw(rng *rand.Rand, firstWave bool) float64 {
-	if firstWave {
-		return t.first.draw(rng) + t.rest.draw(rng)
-	}
-	return t.other.draw(rng) + t.rest.draw(rng)
-}
-
-// bulk draws the total duration of n tasks that are not in the first wave.
-func (t task) bulk(rng *rand.Rand, n int) float64 {
-	mean := t.other.mean + t.rest.mean
-	sd := math.Hypot(t.other.sd, t.rest.sd)
-	return max(0, float64(n)*mean+math.Sqrt(float64(n))*sd*rng.NormFloat64())
-}
-
-// makespan places n tasks on the slots by list scheduling and returns when the last ends.
-func makespan(rng *rand.Rand, n int, s Slots, t task) float64 {
-	if n <= 0 || s.Count <= 0 {
-		return 0
-	}
-	wave := min(n, s.Count)
-	var placed []float64
-	for range wave {
-		placed = append(placed, t.draw(rng, true))
-	}
-	n -= wave
-	busy := 0.0 // time of each slot between its task of the first wave and the tail
-	if tail := max(tailTasks, tailWaves*s.Count); n > tail {
-		busy = t.bulk(rng, n-tail) / float64(s.Count)
-		n = tail
-	}
-	for range n {
-		placed = append(placed, t.draw(rng, false))
-	}
-	_, ends := NewSeries(placed).Singly(s.Count)
-	return (busy + slices.Max(ends)) / s.Speed
-}
-
 // sampler draws durations with the distribution of a sketch.
 type sampler struct {
-	upto     []int64 // cumulative counts of values
-	values   []float64
-	mean, sd float64
-	guide    []int32 // by n>>shift: the index of the value at which the search for n starts
-	shift    int
+	upto   []int64 // cumulative counts of values
+	values []float64
+	guide  []int32 // by n>>shift: the index of the value at which the search for n starts
+	shift  int
 }
 
 // guideLength is the largest number of entries of a guide.
@@ -113,7 +60,6 @@ func newSampler(inv Invariant) sampler {
 	for i := range s.values {
 		s.values[i] *= scale
 	}
-	s.mean, s.sd = inv.Scale*inv.Sketch.Mean(), inv.Scale*inv.Sketch.StdDev()
 	for n>>s.shift >= guideLength {
 		s.shift++
 	}

@@ -56,21 +56,19 @@ func TestQuantilesAreSteady(t *testing.T) {
 			}
 		}
 		waves := math.Ceil(float64(shape.Maps) / float64(shape.MapSlots.Count))
-		if s := inv.Map.Sketch; shape.Maps <= tailTasks && (a[0] < waves*s.Min*(1-Accuracy)-1e-9 || a[2] > float64(shape.Maps)*s.Max*(1+Accuracy)+1e-9) {
+		if s := inv.Map.Sketch; shape.Maps <= bulkTail && (a[0] < waves*s.Min*(1-Accuracy)-1e-9 || a[2] > float64(shape.Maps)*s.Max*(1+Accuracy)+1e-9) {
 			t.Fatalf("%v, outside %g waves of %+v", a, waves, s)
 		}
 	})
 }
 
-// TestQuantilesOfManyTasks: the bulk that is drawn at once is as long as its tasks:
-// the median of a million tasks is the mean's share of each slot.
+// TestQuantilesOfManyTasks: the durations of a million tasks are drawn for some thousands of them, so quantiles are off by a hundredth at most.
 func TestQuantilesOfManyTasks(t *testing.T) {
 	inv := Invariants{Map: sketched(1, 2, 3)}
 	got := Quantiles(inv, Shape{Maps: 1_000_000, MapSlots: Uniform(10)}, 7, 0.05, 0.5, 0.95)
-	// sd of the total: √10⁶·0.8165 = 816.5 over 10 slots: 81.65; ±1.645 sd
-	for i, want := range []float64{200_000 - 134, 200_000, 200_000 + 134} {
-		if math.Abs(got[i]-want) > 60 {
-			t.Errorf("got %v, want near %g at %d", got, want, i)
+	for _, q := range got {
+		if math.Abs(q-200_000) > 2000 {
+			t.Errorf("got %v, want near 200,000", got)
 		}
 	}
 }

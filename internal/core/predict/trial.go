@@ -8,6 +8,12 @@ import (
 // Load is the number of tasks to run. A bag's tasks are Maps, and it has no Reduces.
 type Load struct{ Maps, Reduces int }
 
+// Trials returns how many simulated runs to compare: at least least and at most most; between these bounds so many that all of them together
+// have about placed tasks.
+func (l Load) Trials(least, most, placed int) int {
+	return min(max(placed/max(l.Maps+l.Reduces, 1), least), most)
+}
+
 // Trial is one simulated run of a job: the duration of each of its tasks, in seconds.
 type Trial struct {
 	Maps Series // bag tasks or maps

@@ -18,10 +18,10 @@ const maxPenalty = 10
 // Health is the record of a node. It keeps all tasks away from a suspected node for a while, and urgent tasks away from a
 // slow one (paper no2-outliers, section 6: a blacklist with penalties). The zero value is a healthy node.
 type Health struct {
-	strikes int      // attempts that failed or were lost since the last one that was done
-	mark    uint64   // attempts done on all nodes when the strikes began
-	until   job.Time // end of the suspicion
-	clear   job.Time // when the penalty for slow attempts has expired
+	strikes int    // attempts that failed or were lost since the last one that was done
+	mark    uint64 // attempts done on all nodes when the strikes began
+	// Until is the end of its last suspicion, and SlowUntil when the penalty for slow attempts has expired.
+	Until, SlowUntil job.Time
 }
 
 // Good adds an attempt that was done.
@@ -40,24 +40,18 @@ func (h *Health) Bad(now job.Time, done uint64, t Trust) bool {
 		return false
 	}
 	h.strikes = 0
-	h.until = now.Add(t.For)
+	h.Until = now.Add(t.For)
 	return true
 }
 
 // Suspected reports whether the node is suspected.
-func (h *Health) Suspected(now job.Time) bool { return now < h.until }
+func (h *Health) Suspected(now job.Time) bool { return now < h.Until }
 
 // Slow adds an attempt on the node that was found too slow. The node's penalty grows by one; it falls by one in each t.For
 // without a further slow attempt.
 func (h *Health) Slow(now job.Time, t Trust) {
-	h.clear = min(max(h.clear, now).Add(t.For), now.Add(maxPenalty*t.For))
+	h.SlowUntil = min(max(h.SlowUntil, now).Add(t.For), now.Add(maxPenalty*t.For))
 }
 
 // Avoided reports whether the node is suspected or has a penalty. No task that replaces a slow attempt should start there.
-func (h *Health) Avoided(now job.Time) bool { return h.Suspected(now) || now < h.clear }
-
-// Clear returns the time at which the node's penalty has expired.
-func (h *Health) Clear() job.Time { return h.clear }
-
-// Until returns the time at which the node's last suspicion ends.
-func (h *Health) Until() job.Time { return h.until }
+func (h *Health) Avoided(now job.Time) bool { return h.Suspected(now) || now < h.SlowUntil }

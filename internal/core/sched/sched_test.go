@@ -153,7 +153,7 @@ func TestHealth(t *testing.T) {
 	if h.Bad(5, 9, trust) || h.Suspected(5) {
 		t.Fatal("suspected after 2 done elsewhere")
 	}
-	if !h.Bad(5, 10, trust) || !h.Suspected(5) || h.Suspected(5+job.Time(time.Second)) || h.Until() != 5+job.Time(time.Second) {
+	if !h.Bad(5, 10, trust) || !h.Suspected(5) || h.Suspected(5+job.Time(time.Second)) || h.Until != 5+job.Time(time.Second) {
 		t.Fatal("not suspected for a second after 3 done elsewhere")
 	}
 	// The row starts again, and an attempt that is done ends it.
@@ -203,5 +203,5 @@ func TestUrgentNodes(t *testing.T) {
 
 // Penalty returns the node's penalty for slow attempts.
 func (h *Health) Penalty(now job.Time, t Trust) float64 {
-	return max(0, h.clear.Sub(now).Seconds()/t.For.Seconds())
+	return max(0, h.SlowUntil.Sub(now).Seconds()/t.For.Seconds())
 }

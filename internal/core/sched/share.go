@@ -74,10 +74,6 @@ func (f fill) admits(n *Node, takes job.Vector) bool {
 	return cores.rate(takes.CPU, used.CPU, has.CPU) && f.rate(takes.Disk, used.Disk, has.Disk) && f.rate(takes.Net, used.Net, has.Net)
 }
 
-// AtFullSpeed reports whether the node has so much of the cores and the rates of takes left that a phase would run at
-// full speed.
-func (n *Node) AtFullSpeed(takes job.Vector) bool { return whole.admits(n, takes) }
-
 // rate reports whether enough of a resource is free, given how much is demanded, used and available in all; has 0: unknown.
 func (f fill) rate(takes, used, has int64) bool {
 	return takes <= 0 || has <= 0 || used <= 0 || float64(min(takes, has))*f.share <= f.over*float64(has)-float64(used)

@@ -11,21 +11,6 @@ func UserError(id job.ID, what, do string) error {
 	return job.ArgumentError(string(id), what, do)
 }
 
-// Check returns an error for work that could run on no backend.
-func Check(w *job.Work) error {
-	switch {
-	case w.ID == "":
-		return UserError(w.ID, "the job has no id", "")
-	case w.Kind != job.Bag && w.Kind != job.MapReduce:
-		return UserError(w.ID, fmt.Sprintf("unknown kind of job %q", w.Kind), "")
-	case w.Tasks < 0 || w.Reduces < 0 || w.Kind == job.Bag && w.Reduces > 0:
-		return UserError(w.ID, fmt.Sprintf("a %s cannot have %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
-	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
-		return UserError(w.ID, "a task needs at least one attempt", "")
-	}
-	return CheckAllocs(w)
-}
-
 // CheckAllocs returns an error for requests on which the job could not run.
 func CheckAllocs(w *job.Work) error {
 	r := w.Alloc

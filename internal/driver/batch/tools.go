@@ -25,7 +25,7 @@ import (
 // Tools runs the commands of a batch system. The implementations of System embed it.
 type Tools struct {
 	User     []string      // the user's environment
-	Path     string        // the folders of the commands, as in PATH
+	Path     string        // the folders of the commands, as in PATH; "": those in User
 	Env      []string      // environment of Output's calls
 	Needed   []string      // the commands without which the batch system is not installed
 	Variable string        // that shows that this machine belongs to a cluster, as does Config
@@ -50,7 +50,12 @@ type Call struct {
 }
 
 // Has reports whether a command is there.
-func (t *Tools) Has(name string) bool { return procattr.LookPath(t.Path, "/", name) != "" }
+func (t *Tools) Has(name string) bool { return t.find(name) != "" }
+
+// find returns the file of a command, "" if it is not there.
+func (t *Tools) find(name string) string {
+	return procattr.LookPath(cmp.Or(t.Path, job.Getenv(t.User, "PATH")), "/", name)
+}
 
 // Missing returns the error for a command that is not there.
 func (t *Tools) Missing(name string) error {
@@ -60,7 +65,7 @@ func (t *Tools) Missing(name string) error {
 // Run runs a command and returns its standard output and standard error. The command ends with ctx, and after Patience. It writes to files in
 // memory, so that a process which it leaves behind with its output open keeps nobody waiting, and nothing that it wrote is read too late.
 func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
-	path := procattr.LookPath(t.Path, "/", c.Name)
+	path := t.find(c.Name)
 	if path == "" {
 		return "", "", t.Missing(c.Name)
 	}

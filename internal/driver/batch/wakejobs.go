@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,27 +45,34 @@ func wakeNumber(id job.AllocID) int {
 // keepWake ensures that one wake-up job is pending that waits for the jobs in live.
 func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []string) error {
 	g := &s.guard
-	if n := len(g.jobs); n > 0 && g.jobs[n-1].job != "" {
-		last := g.jobs[n-1].job
-		jobs, err := s.reached().Jobs(ctx, []Job{s.asked(g.jobs[n-1])})
+	if last := g.last(); last.job != "" {
+		jobs, err := s.reached().Jobs(ctx, []Job{s.asked(last)})
 		if err != nil {
 			return err
 		}
-		if jobs[last].Phase == Waiting {
-			err := s.putOff(ctx, g.jobs[n-1], live)
+		if jobs[last.job].Phase == Waiting {
+			err := s.putOff(ctx, last, live)
 			if err == nil {
-				return s.cancelWakes(ctx, n-1)
+				return s.cancelWakes(ctx, len(g.jobs)-1)
 			}
 			if job.ClassOf(err) == job.Transient {
 				return err
 			}
-			s.Log.Info("a wake-up job cannot be changed; another one replaces it", "job", last, "err", err)
+			s.Log.Info("a wake-up job cannot be changed; another one replaces it", "job", last.job, "err", err)
 		}
 	}
 	if err := s.submitWake(ctx, need, live); err != nil {
 		return err
 	}
 	return s.cancelWakes(ctx, len(g.jobs)-1)
+}
+
+// last returns the last wake-up job, zero if there is none.
+func (g *guard) last() *alloc {
+	if n := len(g.jobs); n > 0 {
+		return g.jobs[n-1]
+	}
+	return &alloc{}
 }
 
 // putOff makes a pending wake-up job wait for the jobs in live, or for wakeDelay if live is empty.
@@ -92,13 +100,9 @@ func waitFor(live []string) Wait {
 // It completes a submission that an earlier coordinator began.
 func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []string) error {
 	g := &s.guard
-	a := s.unsubmitted()
-	if a == nil {
-		last := job.AllocID("w0")
-		if n := len(g.jobs); n > 0 {
-			last = g.jobs[n-1].id
-		}
-		a = s.wakeJob(job.AllocID(fmt.Sprintf("w%d", wakeNumber(last)+1)))
+	a := g.last()
+	if a.id == "" || a.job != "" { // else it is unknown whether its submission succeeded
+		a = s.wakeJob(job.AllocID(fmt.Sprintf("w%d", wakeNumber(a.id)+1)))
 		if err := s.prepareWake(a); err != nil {
 			return err
 		}
@@ -117,35 +121,22 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 	return nil
 }
 
-// unsubmitted returns the last wake-up job if it is unknown whether its submission succeeded,
-// else nil.
-func (s *site) unsubmitted() *alloc {
-	if n := len(s.guard.jobs); n > 0 && s.guard.jobs[n-1].job == "" {
-		return s.guard.jobs[n-1]
-	}
-	return nil
-}
-
 // cancelWakes cancels the first n wake-up jobs, except the one that this process is part of. That
 // one ends with the process.
-func (s *site) cancelWakes(ctx context.Context, n int) error {
+func (s *site) cancelWakes(ctx context.Context, n int) (err error) {
 	g := &s.guard
-	var keep []*alloc
-	var failed error
-	for i, a := range g.jobs {
-		if i >= n {
-			keep = append(keep, a)
-			continue
+	g.jobs = slices.DeleteFunc(g.jobs, func(a *alloc) bool {
+		if n--; n < 0 {
+			return false
 		}
-		if err := s.cancelWake(ctx, a); err != nil {
-			keep, failed = append(keep, a), err
-		}
-	}
-	g.jobs = keep
-	if len(keep) == 0 {
+		failed := s.cancelWake(ctx, a)
+		err = cmp.Or(failed, err)
+		return failed == nil
+	})
+	if len(g.jobs) == 0 {
 		g.known = false
 	}
-	return failed
+	return err
 }
 
 func (s *site) cancelWake(ctx context.Context, a *alloc) error {

@@ -135,14 +135,6 @@ type environment struct {
 	rule  string // allocation_rule
 }
 
-// parseEnvironment reads qconf -sp.
-func parseEnvironment(out string) environment {
-	for _, o := range parseObjects(out) {
-		return environment{name: o["pe_name"], slots: parseCount(o["slots"]), rule: o["allocation_rule"]}
-	}
-	return environment{}
-}
-
 // perHost returns the fixed number of slots that the environment gives on each host, or 0 if it has none.
 func (e environment) perHost() int {
 	n, _ := strconv.Atoi(e.rule)
@@ -216,13 +208,14 @@ func admits(o map[string]string, member map[string]bool) bool {
 	return (len(mine) == 0 || slices.ContainsFunc(mine, in)) && !slices.ContainsFunc(list(o["xuser_lists"]), in)
 }
 
-// parseMember reads qconf -su: whether a user with this group is in the access list.
-func parseMember(out, user, group string) bool {
+// memberships reads qconf -su: in which of the access lists a user with this group is.
+func memberships(out, user, group string) map[string]bool {
+	member := map[string]bool{}
 	for _, o := range parseObjects(out) {
 		entries := list(o["entries"])
-		return slices.Contains(entries, user) || slices.Contains(entries, "@"+group)
+		member[o["name"]] = slices.Contains(entries, user) || slices.Contains(entries, "@"+group)
 	}
-	return false
+	return member
 }
 
 // parseRules reads qconf -ssconf, qconf -sconf and qconf -srqs.

@@ -21,7 +21,7 @@ func FuzzSnapshot(f *testing.F) {
 		rows, _ := parseJobs(qstat)
 		more, _ := parseDetails(details)
 		_ = undecided(rows)
-		c := newSite(parseRules(sched, sched, sched), parseComplexes(qhost), parseQueues(queues), []string{pe})
+		c := newSite(parseRules(sched, sched, sched), parseComplexes(qhost), parseQueues(queues), parseObjects(pe))
 		v := view{site: c, user: "me", hosts: hosts, rows: rows, details: more, open: "all.q@a"}
 		snap := v.snapshot(1)
 		for _, q := range snap.Queue.Running {

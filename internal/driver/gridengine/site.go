@@ -53,7 +53,7 @@ func (s *System) readConfig(ctx context.Context) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	admitted, err := s.admitted(ctx, more[:environments])
+	admitted, err := s.admitted(ctx, parseObjects(strings.Join(more[:environments], "\n")))
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +64,11 @@ func (s *System) readConfig(ctx context.Context) (*site, error) {
 }
 
 // admitted returns those of the parallel environments that the user may use.
-func (s *System) admitted(ctx context.Context, environments []string) (mine []string, err error) {
-	var names, asks []string
-	for _, text := range environments {
-		for _, o := range parseObjects(text) {
-			for _, name := range append(list(o["user_lists"]), list(o["xuser_lists"])...) {
-				names, asks = append(names, name), append(asks, "-su "+name)
-			}
+func (s *System) admitted(ctx context.Context, environments []map[string]string) (mine []map[string]string, err error) {
+	var asks []string
+	for _, o := range environments {
+		for _, name := range append(list(o["user_lists"]), list(o["xuser_lists"])...) {
+			asks = append(asks, "-su "+name)
 		}
 	}
 	if asks == nil {
@@ -80,16 +78,12 @@ func (s *System) admitted(ctx context.Context, environments []string) (mine []st
 	if err != nil {
 		return nil, err
 	}
-	user, member, group := batch.UserName(s.User), map[string]bool{}, ""
+	user, group := batch.UserName(s.User), ""
 	if groups := s.Groups(ctx); groups != nil {
 		group = groups[0]
 	}
-	for i, text := range lists {
-		member[names[i]] = parseMember(text, user, group)
-	}
-	return slices.DeleteFunc(environments, func(text string) bool {
-		return slices.ContainsFunc(parseObjects(text), func(o map[string]string) bool { return !admits(o, member) })
-	}), nil
+	member := memberships(strings.Join(lists, "\n"), user, group)
+	return slices.DeleteFunc(environments, func(o map[string]string) bool { return !admits(o, member) }), nil
 }
 
 // all calls qconf with each of these arguments.
@@ -105,12 +99,10 @@ func (s *System) all(ctx context.Context, asks ...string) ([]string, error) {
 }
 
 // newSite returns a site with these parts.
-func newSite(r rules, complexes []complex, queues []queue, environments []string) *site {
+func newSite(r rules, complexes []complex, queues []queue, environments []map[string]string) *site {
 	c := &site{rules: r, queues: queues}
-	for _, text := range environments {
-		if e := parseEnvironment(text); e.name != "" {
-			c.environments = append(c.environments, e)
-		}
+	for _, o := range environments {
+		c.environments = append(c.environments, environment{name: o["pe_name"], slots: parseCount(o["slots"]), rule: o["allocation_rule"]})
 	}
 	for _, x := range complexes {
 		memory := x.consumed != "NO" && x.kind == "MEMORY" && isMemory(x.name)

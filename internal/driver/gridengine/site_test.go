@@ -27,7 +27,7 @@ func TestConditions(t *testing.T) {
 	if got := differing(head + "\nqname b.q\npe_list smp\ntmpdir /tmp,[a=/a]\n"); !slices.Equal(got, []string{"all.q"}) {
 		t.Errorf("%v differ", got)
 	}
-	c := newSite(rules{}, parseComplexes(complexes), parseQueues(said), []string{"pe_name smp\nslots 99\nallocation_rule $pe_slots\n", "pe_name two\nslots 99\nallocation_rule 2\n"})
+	c := newSite(rules{}, parseComplexes(complexes), parseQueues(said), parseObjects("pe_name smp\nslots 99\nallocation_rule $pe_slots\n\npe_name two\nslots 99\nallocation_rule 2\n"))
 	for _, x := range []struct {
 		states     string // of the queue on the hosts a to e
 		open       string
@@ -87,7 +87,7 @@ func TestAllows(t *testing.T) {
 		{"NONE", "owners", "me", "staff", "no"},
 		{"NONE", "owners", "staff", "users", "yes"},
 	} {
-		member := map[string]bool{"owners": parseMember(owners, x.user, x.group)}
+		member := memberships(owners, x.user, x.group)
 		if got := admits(map[string]string{"user_lists": x.mine, "xuser_lists": x.others}, member); got != (x.want == "yes") {
 			t.Errorf("%+v: %v", x, got)
 		}

@@ -134,15 +134,15 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 
 // find returns the process id and a descriptor of the rank's worker, if the worker lives.
 func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
-	b, err := os.ReadFile(a.file(rank, pidEnd))
-	if err != nil {
-		return 0, -1, false
-	}
 	var born int64
-	if _, err := fmt.Sscanf(string(b), "%d %d", &pid, &born); err != nil {
-		return 0, -1, false
+	fd := -1
+	b, err := os.ReadFile(a.file(rank, pidEnd))
+	if err == nil {
+		_, err = fmt.Sscanf(string(b), "%d %d", &pid, &born)
 	}
-	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		fd, err = unix.PidfdOpen(pid, 0)
+	}
 	if err != nil {
 		return 0, -1, false
 	}

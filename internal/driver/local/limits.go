@@ -85,9 +85,7 @@ func readGroups(groups, root string) (l groupLimits) {
 			continue
 		}
 		for group := path.Clean("/" + f[2]); ; group = path.Dir(group) {
-			for _, controller := range strings.Split(f[1], ",") {
-				l.read(filepath.Join(root, hierarchy(f[1], root), group), controller)
-			}
+			l.read(filepath.Join(root, hierarchy(f[1], root), group))
 			if group == "/" {
 				break
 			}
@@ -108,22 +106,17 @@ func hierarchy(controllers, root string) string {
 	return ""
 }
 
-// read adds the limits of one group, of a controller of version 1, or of version 2 if controller is empty.
-func (l *groupLimits) read(dir, controller string) {
+// read adds the limits of one group: of version 2, and of controllers of version 1, of which it has the files.
+func (l *groupLimits) read(dir string) {
 	words := func(name string) []string {
 		text, _ := os.ReadFile(filepath.Join(dir, name)) // a group without the file has no such limit
 		return append(strings.Fields(string(text)), "", "")
 	}
-	switch controller {
-	case "":
-		cpu := words("cpu.max")
-		l.addCores(cpu[0], cpu[1])
-		l.addMem(words("memory.max")[0])
-	case "cpu":
-		l.addCores(words("cpu.cfs_quota_us")[0], words("cpu.cfs_period_us")[0])
-	case "memory":
-		l.addMem(words("memory.limit_in_bytes")[0])
-	}
+	cpu := words("cpu.max")
+	l.addCores(cpu[0], cpu[1])
+	l.addCores(words("cpu.cfs_quota_us")[0], words("cpu.cfs_period_us")[0])
+	l.addMem(words("memory.max")[0])
+	l.addMem(words("memory.limit_in_bytes")[0])
 }
 
 func (l *groupLimits) addCores(quota, period string) {

@@ -26,7 +26,7 @@ type System struct {
 
 // Open returns PBS as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
-	return &System{batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"qsub", "pbsnodes"}, Variable: "PBS_CONF_FILE", Config: defaultConfig,
+	return &System{batch.Tools{User: env, Env: commandEnv(env), Needed: []string{"qsub", "pbsnodes"}, Variable: "PBS_CONF_FILE", Config: defaultConfig,
 		Load: "log in where PBS is installed, or load its module", Patience: patience, Away: errAway, Classify: classify, ID: jobID}}
 }
 

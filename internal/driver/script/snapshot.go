@@ -71,45 +71,40 @@ func check(s *cluster.Snapshot) error {
 	if len(s.Nodes) == 0 {
 		return errors.New(`it names no nodes: "nodes" and "free_nodes" are missing`)
 	}
-	for i, n := range s.Nodes {
-		if c := n.Capacity; n.Name == "" || c.CPUs < 1 || c.CPUs > job.MaxCPUs || c.Mem < 1 || negative(c) || negative(n.Free) || negative(c.Minus(n.Free)) {
-			return fmt.Errorf("nodes[%d] needs a name, cpus and mem_bytes, and more cannot be free than it has: %q, %+v", i, n.Name, c)
+	var errs []error
+	refuse := func(wrong bool, what string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(what, args...))
 		}
 	}
-	named := func(where string, nodes []int) error {
+	for i, n := range s.Nodes {
+		c := n.Capacity
+		refuse(n.Name == "" || c.CPUs < 1 || c.CPUs > job.MaxCPUs || c.Mem < 1 || negative(c) || negative(n.Free) || negative(c.Minus(n.Free)),
+			"nodes[%d] needs a name, cpus and mem_bytes, and more cannot be free than it has: %q, %+v", i, n.Name, c)
+	}
+	named := func(where string, nodes []int) {
 		for _, i := range nodes {
-			if i < 0 || i >= len(s.Nodes) {
-				return fmt.Errorf("%s names node %d of %d; they count from 0", where, i, len(s.Nodes))
-			}
+			refuse(i < 0 || i >= len(s.Nodes), "%s names node %d of %d; they count from 0", where, i, len(s.Nodes))
 		}
-		return nil
 	}
 	q := s.Queue
-	if q.Grain < 0 || q.Depth < -1 {
-		return errors.New("queue has a negative grain_ns or depth")
-	}
-	var errs []error
+	refuse(q.Grain < 0 || q.Depth < -1, "queue has a negative grain_ns or depth")
 	for i, p := range q.Partitions {
 		where := fmt.Sprintf("queue.partitions[%d]", i)
-		if p.Name == "" || p.Name == anywhere || min(p.MaxTime, p.DefaultTime, p.MinTime) < 0 || min(p.MinNodes, p.MaxNodes, p.MinCPUs) < 0 {
-			errs = append(errs, errors.New(where+" needs a name and no negative bounds"))
-		}
-		errs = append(errs, named(where, p.Nodes))
+		refuse(p.Name == "" || p.Name == anywhere || min(p.MaxTime, p.DefaultTime, p.MinTime) < 0 || min(p.MinNodes, p.MaxNodes, p.MinCPUs) < 0,
+			"%s needs a name and no negative bounds", where)
+		named(where, p.Nodes)
 	}
-	for _, of := range []struct {
-		where string
-		jobs  []cluster.Queued
-	}{{"running", q.Running}, {"pending", q.Pending}} {
-		for i, j := range of.jobs {
-			where := fmt.Sprintf("queue.%s[%d]", of.where, i)
-			if j.ID == "" || min(j.Count, j.Repeat) < 0 || max(j.Count, j.Repeat) > most || j.Limit < 0 || j.Start < 0 || negative(j.PerNode) {
-				errs = append(errs, errors.New(where+" needs an id and no negative numbers"))
-			}
-			errs = append(errs, named(where, j.Nodes))
+	for k, jobs := range [][]cluster.Queued{q.Running, q.Pending} {
+		for i, j := range jobs {
+			where := fmt.Sprintf("queue.%s[%d]", []string{"running", "pending"}[k], i)
+			refuse(j.ID == "" || min(j.Count, j.Repeat) < 0 || max(j.Count, j.Repeat) > most || j.Limit < 0 || j.Start < 0 || negative(j.PerNode),
+				"%s needs an id and no negative numbers", where)
+			named(where, j.Nodes)
 		}
 	}
 	for i, r := range q.Reservations {
-		errs = append(errs, named(fmt.Sprintf("queue.reservations[%d]", i), r.Nodes))
+		named(fmt.Sprintf("queue.reservations[%d]", i), r.Nodes)
 	}
 	return cmp.Or(errs...)
 }

@@ -16,8 +16,7 @@ import (
 // site is the part of Slurm's configuration that berth uses.
 type site struct {
 	cluster    string
-	id         string // distinguishes clusters of the same name
-	version    string
+	id         string            // distinguishes clusters of the same name
 	memory     bool              // memory is allocated: a job gets the memory that it requests and no more
 	wholeNodes bool              // jobs never share nodes (select/linear)
 	maxMem     map[string]string // MaxMemPerNode and MaxMemPerCPU, where a partition has none of its own
@@ -30,7 +29,7 @@ type site struct {
 func parseSite(out string) site {
 	c := parseConfig(out)
 	return site{
-		cluster: c["ClusterName"], id: clusterID(c), version: c["SLURM_VERSION"],
+		cluster: c["ClusterName"], id: clusterID(c),
 		memory:     strings.Contains(strings.ToUpper(c["SelectTypeParameters"]), "MEMORY"),
 		wholeNodes: c["SelectType"] == "select/linear",
 		maxMem:     c,

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -113,17 +114,16 @@ func split(q cluster.Queued, busy map[string]int) []cluster.Queued {
 // held returns the reason why a pending job cannot start by itself, or "". A job that waits for nodes or
 // priority can start, and so can a job for which Slurm has planned a start.
 func held(reason string, start job.Time) string {
-	switch reasonName(reason) {
-	case "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "BeginTime", "JobArrayTaskLimit":
-		start = 0
-	case "None", "Priority", "Resources", "Cleaning", "Prolog", "SchedDefer":
-		return ""
-	}
-	if start > 0 {
+	if name := reasonName(reason); canStart(name) || start > 0 && !isHeld(name) {
 		return ""
 	}
 	return reasonWords(reason)
 }
+
+var (
+	canStart = driver.Says(`^(None|Priority|Resources|Cleaning|Prolog|SchedDefer)$`)
+	isHeld   = driver.Says(`^(Dependency|DependencyNeverSatisfied|JobHeldUser|JobHeldAdmin|BeginTime|JobArrayTaskLimit)$`)
+)
 
 // watched is the state of one of berth's jobs in a poll (watchFields).
 type watched struct {

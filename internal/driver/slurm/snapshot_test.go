@@ -23,7 +23,7 @@ func TestSnapshots(t *testing.T) {
 			case "config":
 				x.config = input
 				s := parseSite(input)
-				return fmt.Sprintf("cluster %s, version %s, memory %t, whole %t, accounting %t\n", s.cluster, s.version, s.memory, s.wholeNodes, s.accounting)
+				return fmt.Sprintf("cluster %s, version %s, memory %t, whole %t, accounting %t\n", s.cluster, parseConfig(input)["SLURM_VERSION"], s.memory, s.wholeNodes, s.accounting)
 			case "nodes":
 				x.nodes = input
 			case "partitions":

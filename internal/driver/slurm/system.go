@@ -29,7 +29,7 @@ type System struct {
 
 // Open returns Slurm as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
-	return &System{Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"sbatch"}, Variable: "SLURM_CONF", Config: defaultConfig,
+	return &System{Tools: batch.Tools{User: env, Env: commandEnv(env), Needed: []string{"sbatch"}, Variable: "SLURM_CONF", Config: defaultConfig,
 		Load: "log in where Slurm is installed, or load its module", Patience: commandTimeout, Away: errAway, Classify: classify, ID: jobID}}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
+	"berth/internal/driver"
 	"berth/internal/sys/gpus"
 	"berth/internal/wire"
 )
@@ -91,11 +92,18 @@ func examine(ctx context.Context, r *wire.Remote, file, folder string) (machine,
 }
 
 // architectures maps Go's names of architectures to uname's.
-var architectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "386": "i686", "ppc64le": "ppc64le", "riscv64": "riscv64", "s390x": "s390x"}
+const architectures driver.Table = `
+amd64 = x86_64
+arm64 = aarch64
+386 = i686
+ppc64le = ppc64le
+riscv64 = riscv64
+s390x = s390x
+`
 
 // check returns an error if this program cannot run on the host.
 func (m machine) check(r *wire.Remote) error {
-	mine := architectures[runtime.GOARCH]
+	mine := architectures.Of(runtime.GOARCH)
 	if m.system == "Linux" && m.arch == mine {
 		return nil
 	}

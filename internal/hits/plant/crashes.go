@@ -24,11 +24,8 @@ func (p *Planter) crashed(id string) bool {
 // cannot be written, this process alone knows.
 func (p *Planter) crash(id string) {
 	p.crashes.Store(id, true)
-	if p.Dir == "" || os.MkdirAll(filepath.Dir(p.crashPath(id)), 0o700) != nil {
-		return
-	}
-	if f, err := os.OpenFile(p.crashPath(id), os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		_ = f.Close() // nothing was written
+	if p.Dir != "" && os.MkdirAll(filepath.Dir(p.crashPath(id)), 0o700) == nil {
+		_ = os.WriteFile(p.crashPath(id), nil, 0o600)
 	}
 }
 

@@ -17,23 +17,13 @@ import (
 	"berth/internal/hits/code"
 )
 
-// kept is an analysed object on disk.
-type kept struct {
-	By     string // the build of berth that analysed it; another build may analyse differently
-	Object *code.Object
-}
-
-// build identifies the build of this program by its file.
+// build identifies the build of this program by its file: another build may analyse an object differently.
 var build = sync.OnceValue(func() string {
-	exe, err := os.Executable()
+	st, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return ""
 	}
-	st, err := os.Stat(exe)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%d %d", st.Size(), st.ModTime().UnixNano())
+	return fmt.Sprintf("%d-%d", st.Size(), st.ModTime().UnixNano())
 })
 
 // load returns the object in a file. It reads it from dir if it is there; otherwise it analyses the
@@ -41,7 +31,7 @@ var build = sync.OnceValue(func() string {
 func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, error) {
 	path := ""
 	if dir != "" && build() != "" {
-		path = filepath.Join(dir, "objects", fmt.Sprintf("%s-%d", name(f, id), id.size))
+		path = filepath.Join(dir, "objects", fmt.Sprintf("%s-%d-%s", name(f, id), id.size, build()))
 		if o := read(path); o != nil {
 			o.file = id
 			return o, nil
@@ -69,7 +59,7 @@ func name(f io.ReaderAt, id fileID) string {
 	return fmt.Sprintf("file-%x-%x-%x", id.dev, id.inode, id.mtime)
 }
 
-// read returns a kept object, or nil if there is none of this build.
+// read returns a kept object, or nil if there is none.
 func read(path string) *object {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,23 +69,20 @@ func read(path string) *object {
 	return decode(f)
 }
 
-// decode returns an encoded object, or nil if it is not of this build.
+// decode returns an encoded object, or nil if it cannot be read.
 func decode(r io.Reader) *object {
-	var k kept
-	if msgpack.NewDecoder(r).Decode(&k) != nil || k.By != build() || k.Object == nil {
+	o := &object{Object: &code.Object{}}
+	if msgpack.NewDecoder(r).Decode(o.Object) != nil {
 		return nil
 	}
-	return &object{Object: k.Object}
+	return o
 }
 
 func encode(to io.Writer, o *code.Object) error {
 	w := bufio.NewWriterSize(to, 1<<16) // the encoder makes a call for nearly every byte
 	e := msgpack.NewEncoder(w)
 	e.UseArrayEncodedStructs(true)
-	if err := e.Encode(kept{By: build(), Object: o}); err != nil {
-		return err
-	}
-	return w.Flush()
+	return errors.Join(e.Encode(o), w.Flush())
 }
 
 // write keeps an encoded object. A failure only means that the object will be analysed again.

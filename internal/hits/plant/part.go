@@ -19,7 +19,6 @@ type part struct {
 	offset   int64    // of the counters in the session's memory
 	planted  []bool   // for each chosen function: planted in some process
 	catches  bool     // functions whose trampolines may fault are left out
-	selected []bool   // for each chosen function: it measures progress; nil: unknown
 	limited  bool     // some functions that could be counted are not chosen
 	seen     []uint64 // the counters at Session.since
 }
@@ -75,25 +74,10 @@ func (p *part) hits() *objectHits {
 	return o
 }
 
-// choose determines which functions measure progress, once that is known for the program.
-func (p *part) choose(s *Session, id partID) {
-	if p.selected != nil || s.options.All {
-		return
-	}
-	skip := s.planter.known(id.program)
-	if skip == nil {
-		return
-	}
-	p.selected = make([]bool, len(p.chosen))
-	for i, n := range p.chosen {
-		p.selected[i] = !skip[functionID{id.object, p.o.Functions[n].Entry}]
-	}
-}
-
 // Function is a function that is counted.
 type Function struct {
-	Name, Object, BuildID string
-	Entry, Hits           uint64
+	Name, Object string
+	Entry, Hits  uint64
 }
 
 // Functions returns all counted functions, those with most hits first.
@@ -114,7 +98,7 @@ func (s *Session) Functions() []Function {
 			k := functionID{id.object, f.Entry}
 			if _, there := at[k]; !there {
 				at[k] = len(list)
-				list = append(list, Function{Name: f.Name, Object: p.path, BuildID: id.object, Entry: f.Entry})
+				list = append(list, Function{Name: f.Name, Object: p.path, Entry: f.Entry})
 			}
 			list[at[k]].Hits += atomic.LoadUint64(&p.counters[i])
 		}

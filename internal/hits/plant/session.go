@@ -48,12 +48,12 @@ func (s *Session) Hits() (n uint64, ok bool) {
 		s.snapshot(now)
 	}
 	for id, p := range s.parts {
-		if p.choose(s, id); p.selected == nil {
+		skip := s.planter.known(id.program)
+		if ok = skip != nil && !s.options.All; !ok {
 			return 0, false
 		}
-		ok = true
-		for i := range p.counters {
-			if p.selected[i] {
+		for i, f := range p.chosen {
+			if !skip[functionID{id.object, p.o.Functions[f].Entry}] {
 				n += atomic.LoadUint64(&p.counters[i])
 			}
 		}
@@ -86,8 +86,8 @@ const lateFor = 3 * time.Second
 // snapshot stores the counters of programs without statistics.
 func (s *Session) snapshot(now time.Time) {
 	s.since = now
-	for _, p := range s.parts {
-		if p.limited || p.selected != nil {
+	for id, p := range s.parts {
+		if p.limited || s.planter.known(id.program) != nil {
 			continue
 		}
 		p.seen = p.seen[:0]

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,7 +50,7 @@ func NewClient(socket string) *Client {
 // Hello returns the coordinator's description of itself.
 func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	var h Hello
-	err := c.call(ctx, http.MethodGet, "/v1/server", nil, &h)
+	err := c.call(ctx, "GET /v1/server", nil, &h)
 	if err == nil && h.Version != Version {
 		err = &job.Error{Class: job.User, Where: "server", What: "the running coordinator is of another version of berth",
 			Do: "let its jobs end or stop it with: berth server stop"}
@@ -59,78 +60,78 @@ func (c *Client) Hello(ctx context.Context) (Hello, error) {
 
 // Stop asks the coordinator to end. With force it ends even if jobs are not over; the next coordinator continues them.
 func (c *Client) Stop(ctx context.Context, force bool) error {
-	return c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/server/stop?force=%t", force), nil, nil)
+	return c.call(ctx, fmt.Sprintf("POST /v1/server/stop?force=%t", force), nil, nil)
 }
 
 // Submit submits a run, with the environment of this process.
 func (c *Client) Submit(ctx context.Context, req Submit) error {
 	req.Env = os.Environ()
-	return c.call(ctx, http.MethodPost, "/v1/jobs", req, nil)
+	return c.call(ctx, "POST /v1/jobs", req, nil)
 }
 
 // Jobs returns the jobs that the coordinator has, without their nodes, of which each may have thousands. With an id it returns that job
 // alone, whole, or none.
 func (c *Client) Jobs(ctx context.Context, id ...job.ID) ([]report.JobView, error) {
-	path := "/v1/jobs"
+	route := "GET /v1/jobs"
 	if len(id) > 0 {
-		path += "?id=" + url.QueryEscape(string(id[0]))
+		route += "?id=" + url.QueryEscape(string(id[0]))
 	}
 	var jobs Jobs
-	err := c.call(ctx, http.MethodGet, path, nil, &jobs)
+	err := c.call(ctx, route, nil, &jobs)
 	return jobs.Jobs, err
 }
 
 // Held returns the user's allocations of batch systems (Engine.Held).
 func (c *Client) Held(ctx context.Context) ([]job.Live, error) {
 	var held Held
-	err := c.call(ctx, http.MethodGet, "/v1/held", nil, &held)
+	err := c.call(ctx, "GET /v1/held", nil, &held)
 	return held.Allocs, err
 }
 
 // Cancel cancels a job, or only these tasks of it.
 func (c *Client) Cancel(ctx context.Context, id job.ID, reason string, tasks ...string) error {
-	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason, tasks}, nil)
+	return c.call(ctx, "POST /v1/jobs/"+string(id)+"/cancel", Cancel{reason, tasks}, nil)
 }
 
 // Resume continues a job that is over, in the environment of this process.
 func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
 	r.Env = os.Environ()
-	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
+	return c.call(ctx, "POST /v1/jobs/"+string(id)+"/resume", r, nil)
 }
 
 // Add adds tasks to an open bag, and returns which they are.
 func (c *Client) Add(ctx context.Context, id job.ID, a Add) (added Added, err error) {
-	err = c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/tasks", a, &added)
+	err = c.call(ctx, "POST /v1/jobs/"+string(id)+"/tasks", a, &added)
 	return added, err
 }
 
 // CloseBag says that no more tasks are added to an open bag.
 func (c *Client) CloseBag(ctx context.Context, id job.ID) error {
-	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/close", nil, nil)
+	return c.call(ctx, "POST /v1/jobs/"+string(id)+"/close", nil, nil)
 }
 
 // Forget removes the files of a job that is over from the state folder.
 func (c *Client) Forget(ctx context.Context, id job.ID) error {
-	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/forget", nil, nil)
+	return c.call(ctx, "POST /v1/jobs/"+string(id)+"/forget", nil, nil)
 }
 
 // Explain returns the reasons for the present state of a job.
 func (c *Client) Explain(ctx context.Context, id job.ID) (e Explanation, err error) {
-	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
+	err = c.call(ctx, "GET /v1/jobs/"+string(id)+"/explain", nil, &e)
 	return e, err
 }
 
 // States returns a word for the state of each of some tasks of a job.
 func (c *Client) States(ctx context.Context, id job.ID, tasks []string) ([]string, error) {
 	var s States
-	err := c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/states?"+url.Values{"task": tasks}.Encode(), nil, &s)
+	err := c.call(ctx, "GET /v1/jobs/"+string(id)+"/states?"+url.Values{"task": tasks}.Encode(), nil, &s)
 	return s.States, err
 }
 
 // Running returns the attempts of a job that run.
 func (c *Client) Running(ctx context.Context, id job.ID) ([]report.RunningAttempt, error) {
 	var r Running
-	err := c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/running", nil, &r)
+	err := c.call(ctx, "GET /v1/jobs/"+string(id)+"/running", nil, &r)
 	return r.Attempts, err
 }
 
@@ -138,19 +139,18 @@ func (c *Client) Running(ctx context.Context, id job.ID) ([]report.RunningAttemp
 // what was printed so far, and if the attempt has ended.
 func (c *Client) Printed(ctx context.Context, of job.Attempt, stderr bool, offset int64) ([]byte, error) {
 	var p Printed
-	path := fmt.Sprintf("/v1/jobs/%s/tasks/%d/attempts/%d/printed?stderr=%t&offset=%d", of.Job, of.Task, of.N, stderr, offset)
-	err := c.call(ctx, http.MethodGet, path, nil, &p)
+	err := c.call(ctx, fmt.Sprintf("GET /v1/jobs/%s/tasks/%d/attempts/%d/printed?stderr=%t&offset=%d", of.Job, of.Task, of.N, stderr, offset), nil, &p)
 	return p.Data, err
 }
 
 // Watch calls see with the present state of the job, again after each change, and for the last time when the job is
 // over. It returns ErrLost if the coordinator ends before that.
 func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error {
-	path := "/v1/jobs/" + string(id) + "/watch"
+	route := "GET /v1/jobs/" + string(id) + "/watch"
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
-	timer := time.AfterFunc(c.patience(http.MethodGet, path), func() { give(errSilent) })
-	resp, err := c.do(ctx, http.MethodGet, path, nil)
+	timer := time.AfterFunc(c.patience(route), func() { give(errSilent) })
+	resp, err := c.do(ctx, route, nil)
 	timer.Stop()
 	if err != nil {
 		return err
@@ -174,11 +174,12 @@ func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error 
 	}
 }
 
-func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
-	wait := c.patience(method, path)
+// call makes a request, whose route begins as in the coordinator's table of them.
+func (c *Client) call(ctx context.Context, route string, in, out any) error {
+	wait := c.patience(route)
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errSilent)
 	defer cancel()
-	resp, err := c.do(ctx, method, path, in)
+	resp, err := c.do(ctx, route, in)
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, route string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -202,22 +203,27 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		}
 		body = bytes.NewReader(b)
 	}
+	method, path, _ := strings.Cut(route, " ")
 	req, err := http.NewRequestWithContext(ctx, method, "http://coordinator"+path, body)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.unreachable(ctx, err, c.patience(method, path))
+		return nil, c.unreachable(ctx, err, c.patience(route))
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusServiceUnavailable { // the coordinator is ending
+	var e job.Error
+	switch {
+	case resp.StatusCode == http.StatusServiceUnavailable: // the coordinator is ending
 		return nil, ErrLost
+	case json.NewDecoder(resp.Body).Decode(&e) != nil || e.What == "":
+		return nil, fmt.Errorf("the coordinator answered %s", resp.Status)
 	}
-	return nil, failure(resp)
+	return nil, &e
 }
 
 // unreachable returns the error for a coordinator that does not answer, and was waited for that long if it is silent.
@@ -249,13 +255,4 @@ func (c *Client) elsewhere() error {
 		return err
 	}
 	return ErrNoServer
-}
-
-// failure returns the error that an answer other than 200 contains.
-func failure(resp *http.Response) error {
-	var e job.Error
-	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {
-		return fmt.Errorf("the coordinator answered %s", resp.Status)
-	}
-	return &e
 }

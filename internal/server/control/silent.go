@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
@@ -30,11 +29,11 @@ const (
 var errSilent = errors.New("no answer in time")
 
 // patience returns how long the answer to a request is waited for.
-func (c *Client) patience(method, path string) time.Duration {
+func (c *Client) patience(route string) time.Duration {
 	switch {
 	case c.limit > 0:
 		return c.limit
-	case method == http.MethodGet || strings.HasPrefix(path, "/v1/server"):
+	case strings.HasPrefix(route, "GET ") || strings.HasPrefix(route, "POST /v1/server"):
 		return answerTime
 	}
 	return workTime

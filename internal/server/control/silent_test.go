@@ -3,7 +3,6 @@ package control
 import (
 	"errors"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -82,11 +81,11 @@ func TestSilentCoordinator(t *testing.T) {
 func TestPatience(t *testing.T) {
 	c := NewClient("socket")
 	for path, want := range map[string]time.Duration{"/v1/jobs": workTime, "/v1/server/stop?force=true": answerTime} {
-		if got := c.patience(http.MethodPost, path); got != want {
+		if got := c.patience("POST " + path); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
-	if got := c.patience(http.MethodGet, "/v1/jobs"); got != answerTime {
+	if got := c.patience("GET /v1/jobs"); got != answerTime {
 		t.Errorf("a question: %v", got)
 	}
 }

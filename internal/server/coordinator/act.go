@@ -124,14 +124,6 @@ func (s *Server) flushSessions() {
 	clear(s.unflushed)
 }
 
-// acknowledge tells a worker that the end of its attempt is in the journal.
-func (s *Server) acknowledge(at job.Attempt) {
-	if ses := s.awaits[at]; ses != nil {
-		delete(s.awaits, at)
-		s.send(ses.node, &wire.EndedAck{Attempt: at})
-	}
-}
-
 // Request requests an allocation from its driver, beside the loop.
 func (s *Server) Request(a step.Request) {
 	s.shapes[a.Alloc] = a.Request

@@ -150,7 +150,8 @@ func (e *ending) awaitLog() {
 		return
 	}
 	e.s.post(func() {
-		if e.s.jobs[e.l.Spec.ID] != e.l || !e.s.finished(e.l) { // it was removed, or resumed
+		status, known := e.s.engine.Job(e.l.Spec.ID)
+		if e.s.jobs[e.l.Spec.ID] != e.l || known && !status.State.Final() { // it was removed, or resumed
 			return
 		}
 		e.noteLog()
@@ -168,12 +169,6 @@ func (e *ending) awaitLog() {
 func (e *ending) noteLog() {
 	why, taken := e.l.lacksLog()
 	e.view.SetUnlogged(why, taken == "")
-}
-
-// finished reports whether the job is over. It runs in the loop.
-func (s *Server) finished(l *live) bool {
-	status, known := s.engine.Job(l.Spec.ID)
-	return !known || status.State.Final()
 }
 
 // filed waits for the history, and then marks the summary as archived. It returns false if there is none on the disk.

@@ -105,7 +105,7 @@ func (s *Server) followWall() {
 	s.ahead += by
 	s.log.Warn("the wall clock was set", "by", by)
 	for _, a := range s.engine.Allocs() {
-		if a.Begun && a.Ends != 0 {
+		if a.Ends != 0 {
 			out, err := s.engine.Step(s.round.at, step.AllocUp{Alloc: a.ID, Ends: a.Ends.Add(-by)})
 			s.collect(out)
 			if err != nil {

@@ -99,7 +99,7 @@ func (s *Server) nodeState() string {
 			return "down"
 		}
 	}
-	if a := s.engine.Allocs(); len(a) == 1 && a[0].Joined == 1 {
+	if a := s.engine.Allocs(); len(a) == 1 && a[0].Began != 0 {
 		return "up"
 	}
 	return "gone"

@@ -66,16 +66,16 @@ func (s *Server) known() []job.AllocID {
 // released first. No later call waits for it, as a file system that does not answer blocks for ever.
 func (s *Server) Clear(a step.Clear) {
 	delete(s.shapes, a.Alloc)
-	ok := s.backends.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
+	ok := s.backends.call(a.On, func(ctx context.Context, d driver.Driver) {
+		go func() {
+			if err := d.Clear(ctx, a.Alloc); err != nil { // the next coordinator tries again
+				s.log.Warn("the folders of an allocation cannot be removed", "alloc", a.Alloc, "err", err)
+				return
+			}
+			s.input(step.Cleared{Alloc: a.Alloc})
+		}()
+	})
 	if !ok { // when there is a driver again, its Sweep removes the folders that no coordinator knows
 		go s.input(step.Cleared{Alloc: a.Alloc})
 	}
-}
-
-func (s *Server) clearNow(ctx context.Context, d driver.Driver, id job.AllocID) {
-	if err := d.Clear(ctx, id); err != nil {
-		s.log.Warn("the folders of an allocation cannot be removed", "alloc", id, "err", err)
-		return // the next coordinator tries again
-	}
-	s.input(step.Cleared{Alloc: id})
 }

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,18 +44,15 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, s.notInMemory(id))
 		return
 	}
-	var from int64
-	if text := r.URL.Query().Get("from"); text != "" {
-		var err error
-		if from, err = strconv.ParseInt(text, 10, 64); err != nil {
-			answer(w, nil, job.ArgumentError("from", "it is not the number of an event", ""))
-			return
-		}
+	from, err := strconv.ParseInt(cmp.Or(r.URL.Query().Get("from"), "0"), 10, 64)
+	if err != nil {
+		answer(w, nil, job.ArgumentError("from", "it is not the number of an event", ""))
+		return
 	}
 	s.watchers.Add(1)
 	defer s.watchers.Add(-1)
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
-	err := rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func(bool) error { return flush() }, s.moreOf(l))
+	err = rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func(bool) error { return flush() }, s.moreOf(l))
 	if err != nil && !errors.Is(err, errStopped) && r.Context().Err() == nil {
 		s.log.Warn("events of a job cannot be told", "job", id, "err", err)
 	}

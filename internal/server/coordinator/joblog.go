@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,12 +20,13 @@ import (
 // nobody reads. So neither the loop nor another job may ever wait for it. The writer needs
 // no queue, however far it falls behind: it reads the job's journal at its own pace.
 type joblog struct {
-	news     chan struct{} // holds a value while there may be records that were not read
-	ended    chan struct{} // closed when the job is over
-	tried    chan struct{} // closed when the job is over and the log is complete, or could not be completed
-	done     chan struct{} // closed when the writer has ended
-	replaced chan struct{} // closed when another writer writes the file
-	lack     atomic.Bool   // the job was over before the log could be completed, which is tried again
+	ended chan struct{} // closed when the job is over
+	tried chan struct{} // closed when the job is over and the log is complete, or could not be completed
+	done  chan struct{} // closed when the writer has ended
+	lack  atomic.Bool   // the job was over before the log could be completed, which is tried again
+
+	replaced context.Context // is over once another writer writes the file
+	replace  func()          // has the writer end, as another one writes its file
 }
 
 // startJoblog starts the writer of a job that is taken on, resumed or recovered, if the user
@@ -50,30 +52,15 @@ func (s *Server) startJoblog(l *live) {
 			o.joblog.replace()
 		}
 	}
-	l.joblog = &joblog{news: make(chan struct{}, 1), ended: make(chan struct{}), tried: make(chan struct{}), done: make(chan struct{}), replaced: make(chan struct{})}
+	l.joblog = &joblog{ended: make(chan struct{}), tried: make(chan struct{}), done: make(chan struct{})}
+	l.joblog.replaced, l.joblog.replace = context.WithCancel(context.Background())
 	go s.writeJoblog(l, l.joblog, before, anew)
 }
 
-// replace ends the writer, as another one writes its file. It runs in the loop.
-func (w *joblog) replace() {
-	if !closed(w.replaced) {
-		close(w.replaced)
-	}
-}
-
-// note lets the writer know that the job's journal has a new record. It never blocks.
-func (w *joblog) note(r event.Record) {
-	if w == nil {
-		return
-	}
-	switch r.(type) {
-	case event.JobEnded:
+// end lets the writer know that the job is over.
+func (w *joblog) end() {
+	if w != nil {
 		close(w.ended)
-	case event.AttemptEnded:
-		select {
-		case w.news <- struct{}{}:
-		default: // it will look at the journal anyway
-		}
 	}
 }
 
@@ -135,7 +122,7 @@ func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 		select {
 		case <-time.After(pause):
 		case <-ended:
-		case <-w.replaced:
+		case <-w.replaced.Done():
 			return
 		case <-s.stopped:
 			return
@@ -162,9 +149,9 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 		}
 	})
 	for {
-		over := closed(w.ended)
+		over, next := closed(w.ended), l.next()
 		err = run.Look(func(event.Entry) error {
-			if failed == nil && closed(w.replaced) {
+			if failed == nil && w.replaced.Err() != nil {
 				failed = errStopped
 			}
 			return failed
@@ -180,9 +167,9 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 			return nil
 		}
 		select {
-		case <-w.news:
+		case <-next:
 		case <-w.ended:
-		case <-w.replaced:
+		case <-w.replaced.Done():
 			return errStopped
 		case <-s.stopped:
 			if !closed(w.ended) {

@@ -236,8 +236,10 @@ func (s *Server) flush() error {
 
 // write writes the records of a round to the journals and then carries out its actions.
 func (s *Server) write(r *round) error {
-	if err := s.mayAct(*r); err != nil {
-		return err
+	if len(r.records)+len(r.actions) > 0 { // else nothing is written or done that another coordinator may have taken over
+		if err := s.own.Confirm(); err != nil {
+			return err
+		}
 	}
 	if len(r.records) > 0 {
 		seq, err := s.record(r.at, r.records...)
@@ -287,7 +289,6 @@ func (s *Server) observe(e event.Entry) {
 	if r, ok := e.Record.(event.AllocEnded); ok && !s.shapes[r.Alloc].Elastic { // an elastic one is cleared later
 		delete(s.shapes, r.Alloc)
 	}
-	s.unguarded = s.unguarded || guarded(e.Record)
 	if r, ok := e.Record.(event.NodeLost); ok && r.Gone {
 		s.backends.call(s.shapes[r.Node.Alloc()].On, func(_ context.Context, d driver.Driver) {
 			if d, ok := d.(driver.Replacer); ok {
@@ -302,13 +303,13 @@ func (s *Server) observe(e event.Entry) {
 	if l == nil {
 		return
 	}
-	l.joblog.note(e.Record)
-	switch r := e.Record.(type) {
+	switch e.Record.(type) {
 	case event.JobSubmitted, event.JobResumed:
+		s.unguarded = true
 		s.startJoblog(l)
-	case event.AttemptEnded:
-		s.acknowledge(r.Attempt)
 	case event.JobEnded:
+		s.unguarded = true
+		l.joblog.end()
 		s.ended(l)
 	}
 }

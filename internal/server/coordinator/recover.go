@@ -60,7 +60,7 @@ func (s *Server) continueJobs() {
 		}
 		s.startJoblog(l)
 		if j.State.Final() { // it ended, and the coordinator died before its history was written
-			l.joblog.note(event.JobEnded{})
+			l.joblog.end()
 			s.ended(l)
 		}
 	}
@@ -77,7 +77,11 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 		if !end.IsZero() || !submitted(r) || s.leaves(r) {
 			continue
 		}
-		l, added, err := s.reopen(r)
+		var l *live
+		added, err := checkJournal(r) // first, so that a damaged run does not affect others
+		if err == nil {
+			l, err = s.load(r.ID)
+		}
 		if err == nil {
 			err = l.cut(added)
 		}
@@ -89,16 +93,6 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 		open = append(open, r.ID)
 	}
 	return open, nil
-}
-
-// reopen loads a run that is not over, and returns how many tasks were added to it. It checks the whole journal first, so
-// that a damaged run is refused before any of its records is replayed, and does not affect other runs.
-func (s *Server) reopen(r statedir.Run) (l *live, added int, err error) {
-	if added, err = checkJournal(r); err != nil {
-		return nil, 0, err
-	}
-	l, err = s.load(r.ID)
-	return l, added, err
 }
 
 // cut removes tasks that no record has. It fails if recorded ones cannot be read. Nobody may add tasks meanwhile.

@@ -119,7 +119,6 @@ type Server struct {
 	sessions  map[job.NodeID]*session
 	spread    spread
 	unflushed map[*session]struct{}
-	awaits    map[job.Attempt]*session // the worker that waits for the acknowledgement of an attempt's end
 	shapes    map[job.AllocID]job.AllocRequest
 	renting   map[job.AllocID]*renting
 	foreign   map[job.AllocID]bool // live allocations that a stand-in must not touch
@@ -186,7 +185,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		backends: newBackends(), journals: journals, record: journals.Append, outputs: newOutputs(), nodes: report.NewNodes(), queues: queuelog.New(opts.Home, opts.Log),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery, Behind: behind, Ahead: ahead}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
-		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
+		shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil },
 	}
 }

@@ -72,11 +72,6 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 
 // leave tells the engine that the node's worker does not answer, unless a later session took its place.
 func (s *Server) leave(ses *session, err error) {
-	for at, from := range s.awaits {
-		if from == ses {
-			delete(s.awaits, at)
-		}
-	}
 	if s.sessions[ses.node] != ses {
 		return
 	}
@@ -148,22 +143,22 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 }
 
 // attemptEnded tells the engine of an attempt's end; the worker is answered once
-// that is in the journal, or at once where the engine knows of it already.
+// that is in the journal.
 func (s *Server) attemptEnded(ses *session, m wire.Ended) {
 	before := len(s.round.records)
 	if err := s.step(step.FromWorker{Node: ses.node, Input: step.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
 		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
 	}
 	for _, rec := range s.round.records[before:] {
-		if r, ok := rec.(event.AttemptEnded); ok && r.Attempt == m.Attempt {
-			s.awaits[m.Attempt] = ses
-			if r.Outcome.Committed() && statedir.KindOf(m.Attempt.Job) == job.Bag {
-				s.outputs.tell(ses)
-			}
-			return
+		if r, ok := rec.(event.AttemptEnded); ok && r.Attempt == m.Attempt && r.Outcome.Committed() && statedir.KindOf(m.Attempt.Job) == job.Bag {
+			s.outputs.tell(ses)
 		}
 	}
-	s.send(ses.node, &wire.EndedAck{Attempt: m.Attempt})
+	s.round.after = append(s.round.after, func() {
+		if s.sessions[ses.node] == ses { // else it says so again in the session that it has now
+			s.send(ses.node, &wire.EndedAck{Attempt: m.Attempt})
+		}
+	})
 }
 
 // bounded returns the end of an attempt as it can be recorded: too large a record would

@@ -187,15 +187,6 @@ func (s *Server) keepAwake(reqs map[string][]job.AllocRequest) {
 	}
 }
 
-// guarded reports whether a record changes whether a wake-up job is wanted.
-func guarded(rec event.Record) bool {
-	switch rec.(type) {
-	case event.JobSubmitted, event.JobResumed, event.JobEnded:
-		return true
-	}
-	return false
-}
-
 // reachable returns an error where a job cannot run here: a stand-in has no place but the batch system.
 func (s *Server) reachable(on string) error {
 	if !s.opts.StandIn || s.backends.driver(on) != nil {
@@ -203,15 +194,6 @@ func (s *Server) reachable(on string) error {
 	}
 	host, _ := os.Hostname() // for people
 	return job.ConfigError(host, "your coordinator runs here as a stand-in, inside a batch job, and runs nothing on this machine itself", "use berth outside of batch jobs, which ends the stand-in")
-}
-
-// mayAct returns an error where another coordinator has taken over: nothing of the round may be
-// written or done then.
-func (s *Server) mayAct(r round) error {
-	if len(r.records) == 0 && len(r.actions) == 0 {
-		return nil
-	}
-	return s.own.Confirm()
 }
 
 // stillOwner returns the error with which a coordinator ends whose place another has taken.

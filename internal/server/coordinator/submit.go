@@ -128,7 +128,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 	if err := s.awaitFiled(ctx, id); err != nil {
 		return err
 	}
-	fresh, _, err := s.reopen(s.home.Run(id))
+	fresh, err := s.load(id)
 	if err != nil {
 		return err
 	}

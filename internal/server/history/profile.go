@@ -21,11 +21,6 @@ func fields(m *predict.Measure) []any {
 	}
 }
 
-func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m predict.Measure) error {
-	m.Curves, m.Memory = m.FewCurves(), m.LastMemory()
-	return insert(ctx, tx, "measures", `run, part, `+measureColumns, append([]any{run, part}, fields(&m)...))
-}
-
 // Profile returns the profile of an application on a type of node, or else on the one on which its latest measured
 // run was (Profile.NodeType), made of its latest runs there; nil if no run was measured. Runs that failed or were
 // cancelled count too, as the tasks that they finished were measured.

@@ -93,11 +93,17 @@ func replace(ctx context.Context, tx *sql.Tx, r Measured) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, r.ID); err != nil {
 		return err
 	}
-	if err := insertRun(ctx, tx, r.Run); err != nil {
+	var low, up *float64
+	if r.Predicted != nil {
+		low, up = &r.Predicted.Low, &r.Predicted.Up
+	}
+	if err := insert(ctx, tx, "runs", runColumns, r.fields(&low, &up)); err != nil {
 		return err
 	}
 	for _, part := range r.Measures.Parts() {
-		if err := insertMeasure(ctx, tx, r.ID, part, *r.Measures[part]); err != nil {
+		m := *r.Measures[part]
+		m.Curves, m.Memory = m.FewCurves(), m.LastMemory()
+		if err := insert(ctx, tx, "measures", `run, part, `+measureColumns, append([]any{r.ID, part}, fields(&m)...)); err != nil {
 			return err
 		}
 	}
@@ -125,14 +131,6 @@ func (r *Run) fields(low, up **float64) []any {
 func insert(ctx context.Context, tx *sql.Tx, table, columns string, fields []any) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO `+table+` (`+columns+`) VALUES (?`+strings.Repeat(",?", len(fields)-1)+`)`, fields...)
 	return err
-}
-
-func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
-	var low, up *float64
-	if r.Predicted != nil {
-		low, up = &r.Predicted.Low, &r.Predicted.Up
-	}
-	return insert(ctx, tx, "runs", runColumns, r.fields(&low, &up))
 }
 
 func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs []Run, err error) {

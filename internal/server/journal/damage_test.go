@@ -266,7 +266,7 @@ func FuzzReplay(f *testing.F) {
 }
 
 func fromMemory(data []byte) ([]event.Entry, Recovery, error) {
-	r, err := newReader("fuzz", bytes.NewReader(data), int64(len(data)))
+	r, err := newReader("fuzz", bytes.NewReader(data), 0, int64(len(data)))
 	if err != nil {
 		return nil, Recovery{}, err
 	}

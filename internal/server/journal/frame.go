@@ -61,23 +61,18 @@ func appendFrame(buf []byte, offset int64, e event.Entry) ([]byte, error) {
 	if err != nil {
 		return buf, err
 	}
-	payload := out[start+frameHeaderSize:]
-	putFrameHeader(out[start:], offset, frameHeader{len(payload), crc32.Checksum(payload, castagnoli)})
-	return out, nil
-}
-
-func putFrameHeader(b []byte, offset int64, h frameHeader) {
-	binary.LittleEndian.PutUint32(b, uint32(h.length))
-	binary.LittleEndian.PutUint32(b[4:], h.sum)
+	b, payload := out[start:], out[start+frameHeaderSize:]
+	binary.LittleEndian.PutUint32(b, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(payload, castagnoli))
 	binary.LittleEndian.PutUint32(b[8:], headerSum(b, offset))
+	return out, nil
 }
 
 // headerSum returns the checksum of the offset and of the first two fields in b.
 func headerSum(b []byte, offset int64) uint32 {
-	var sealed [16]byte
-	binary.LittleEndian.PutUint64(sealed[:], uint64(offset))
-	copy(sealed[8:], b[:8])
-	return crc32.Checksum(sealed[:], castagnoli)
+	var at [8]byte
+	binary.LittleEndian.PutUint64(at[:], uint64(offset))
+	return crc32.Update(crc32.Checksum(at[:], castagnoli), castagnoli, b[:8])
 }
 
 // parseFrameHeader reads the header at the start of b, which is at offset in a file of

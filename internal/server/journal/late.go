@@ -23,14 +23,10 @@ func (s *Set) NumberFrom(next uint64) {
 // offset from which the next call continues. The journal may be in use: an entry that is not complete yet is left to the next call.
 // If fn returns io.EOF, that was the last entry of this call.
 func Since(path string, from int64, fn func(event.Entry) error) (next int64, err error) {
-	r, err := openReader(path)
+	r, err := openReader(path, from)
 	if err != nil {
 		return from, err
 	}
-	if r.in == nil || r.size <= from {
-		return from, nil
-	}
-	r.limit(from, r.size)
 	if _, err := r.each(fn); err != nil && !errors.Is(err, io.EOF) {
 		return from, err
 	}

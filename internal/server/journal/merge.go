@@ -19,11 +19,10 @@ type merge struct {
 	found   map[job.ID]Recovery // what was found in the journals that were read to their ends
 }
 
-// source is one journal of a merge. Its reader is nil until its first entry is due, so that only
+// source is one journal of a merge. Nothing is read ahead until its first entry is due, so that only
 // one journal is in memory at a time as long as their entries do not interleave.
 type source struct {
 	id   job.ID
-	path string
 	in   *reader
 	head event.Entry // the next entry
 }
@@ -32,7 +31,7 @@ type source struct {
 func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
 	m := &merge{found: map[job.ID]Recovery{}}
 	for _, id := range jobs {
-		in, err := openReader(path(id))
+		in, err := openReader(path(id), 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -47,7 +46,8 @@ func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.insert(&source{id: id, path: path(id), head: head})
+		in.in = nil
+		m.insert(&source{id, in, head})
 	}
 	return m, nil
 }
@@ -72,25 +72,17 @@ func (m *merge) next() (event.Entry, error) {
 		return e, err
 	}
 	if len(m.sources) > 0 && m.sources[0].head.Seq == e.Seq {
-		return e, duplicate(src.path, m.sources[0].path, e.Seq)
+		return e, duplicate(src.in.path, m.sources[0].in.path, e.Seq)
 	}
 	if of := e.Record.Of(); of != src.id {
-		return e, job.IOError(job.Fatal, src.path, fmt.Sprintf("record number %d belongs to %q", e.Seq, of), nil).
+		return e, job.IOError(job.Fatal, src.in.path, fmt.Sprintf("record number %d belongs to %q", e.Seq, of), nil).
 			Advice("the file was moved from another run: move it back, or out of the state folder")
 	}
 	return e, nil
 }
 
 // advance reads the next entry of the first source, and removes the source at its end.
-func (m *merge) advance(src *source) (err error) {
-	if src.in == nil {
-		if src.in, err = openReader(src.path); err != nil {
-			return err
-		}
-		if _, err = src.in.next(); err != nil { // newMerge has read this entry already
-			return err
-		}
-	}
+func (m *merge) advance(src *source) error {
 	next, err := src.in.next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -23,7 +23,7 @@ type Recovery struct {
 // called for the entries before the damage. An error of fn ends the replay and is returned
 // unchanged.
 func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
-	r, err := openReader(path)
+	r, err := openReader(path, 0)
 	if err != nil {
 		return Recovery{}, err
 	}

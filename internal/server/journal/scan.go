@@ -33,9 +33,11 @@ func (d *Damage) Error() string {
 type reader struct {
 	path    string
 	src     io.ReaderAt
-	size    int64 // of the file when the scan began; what is appended later is not read
-	in      *bufio.Reader
-	end     int64 // offset behind the last whole frame
+	size    int64         // of the file when the scan began; what is appended later is not read
+	in      *bufio.Reader // from end on; nil: nothing is read ahead
+	blank   bool          // the file has no frames, and maybe a part of a header
+	end     int64         // offset behind the last whole frame
+	head    [frameHeaderSize]byte
 	payload []byte
 	rec     Recovery
 }
@@ -53,18 +55,18 @@ func (path onDisk) ReadAt(p []byte, off int64) (int, error) {
 	return f.ReadAt(p, off)
 }
 
-// openReader returns a reader over what a file holds now.
-func openReader(path string) (*reader, error) {
+// openReader returns a reader over what a file holds now, from an offset on.
+func openReader(path string, from int64) (*reader, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	return newReader(path, onDisk(path), info.Size())
+	return newReader(path, onDisk(path), from, info.Size())
 }
 
-// newReader returns a reader at the first frame, behind the file header. A file that is
+// newReader returns a reader at the first frame, behind the file header, or at the one that begins at from. A file that is
 // empty, or whose creation was interrupted, has no frames.
-func newReader(path string, src io.ReaderAt, size int64) (*reader, error) {
+func newReader(path string, src io.ReaderAt, from, size int64) (*reader, error) {
 	r := &reader{path: path, src: src, size: size}
 	head := make([]byte, min(size, int64(fileHeaderSize)))
 	if _, err := src.ReadAt(head, 0); err != nil && !(errors.Is(err, io.EOF) && len(head) == 0) {
@@ -77,11 +79,9 @@ func newReader(path string, src io.ReaderAt, size int64) (*reader, error) {
 	if err != nil {
 		return nil, job.IOError(job.Fatal, path, err.Error(), nil).Advice(backup)
 	}
-	if torn {
-		return r, nil
+	if r.blank = torn; !torn {
+		r.end = max(int64(len(head)), from)
 	}
-	r.end = int64(len(head))
-	r.in = bufio.NewReaderSize(io.NewSectionReader(src, r.end, size-r.end), int(min(size, readBuffer)))
 	return r, nil
 }
 
@@ -98,29 +98,22 @@ func (r *reader) nothingBehind(header int64) error {
 	return nil
 }
 
-// limit restricts the scan to the frames from one offset to another. It is called before frame.
-func (r *reader) limit(from, to int64) {
-	r.end, r.size = max(r.end, from), min(r.size, to)
-	r.in = bufio.NewReaderSize(io.NewSectionReader(r.src, r.end, r.size-r.end), readBuffer)
-}
-
 // frame returns the payload of the next frame, which is valid until the following call. It
 // returns io.EOF behind the last whole frame, even if a torn tail follows.
 func (r *reader) frame() ([]byte, error) {
 	rest := r.size - r.end
-	if r.in == nil || rest < int64(frameHeaderSize) {
+	if r.blank || rest < int64(frameHeaderSize) {
 		return nil, io.EOF
 	}
-	head, err := r.in.Peek(frameHeaderSize)
-	if err != nil {
+	if r.in == nil {
+		r.in = bufio.NewReaderSize(io.NewSectionReader(r.src, r.end, rest), int(min(rest, readBuffer)))
+	}
+	if _, err := io.ReadFull(r.in, r.head[:]); err != nil {
 		return nil, r.readError(err)
 	}
-	h, ok := parseFrameHeader(head, r.end, r.size)
+	h, ok := parseFrameHeader(r.head[:], r.end, r.size)
 	if !ok {
 		return nil, r.badFrame()
-	}
-	if _, err := r.in.Discard(frameHeaderSize); err != nil {
-		return nil, r.readError(err)
 	}
 	r.payload = slices.Grow(r.payload[:0], h.length)[:h.length]
 	if _, err := io.ReadFull(r.in, r.payload); err != nil {
@@ -136,7 +129,6 @@ func (r *reader) frame() ([]byte, error) {
 // badFrame ends the scan at a bad frame. It returns io.EOF if the frame is a torn tail, else the error that
 // refuses the file.
 func (r *reader) badFrame() error {
-	r.in = nil
 	next, err := r.search(r.end + 1)
 	if err != nil {
 		return r.readError(err)
@@ -151,30 +143,22 @@ func (r *reader) badFrame() error {
 
 // search returns the offset of the first whole frame at or behind from, −1 if there is none.
 func (r *reader) search(from int64) (int64, error) {
-	window := make([]byte, min(r.size, readBuffer))
-	for from+int64(frameHeaderSize) <= r.size {
-		n := int(min(int64(len(window)), r.size-from))
-		if _, err := r.src.ReadAt(window[:n], from); err != nil && !errors.Is(err, io.EOF) {
+	in := bufio.NewReaderSize(io.NewSectionReader(r.src, from, r.size-from), readBuffer)
+	for offset := from; ; offset++ {
+		head, err := in.Peek(frameHeaderSize)
+		if errors.Is(err, io.EOF) {
+			return -1, nil
+		}
+		if err != nil {
 			return 0, err
 		}
-		last := n - frameHeaderSize
-		for i := 0; i <= last; i++ {
-			offset := from + int64(i)
-			h, ok := parseFrameHeader(window[i:n], offset, r.size)
-			if !ok {
-				continue
-			}
-			whole, err := r.whole(offset, h)
-			if err != nil {
-				return 0, err
-			}
-			if whole {
-				return offset, nil
+		if h, ok := parseFrameHeader(head, offset, r.size); ok {
+			if whole, err := r.whole(offset, h); whole || err != nil {
+				return offset, err
 			}
 		}
-		from += int64(last + 1)
+		_, _ = in.Discard(1) // which was peeked at
 	}
-	return -1, nil
 }
 
 // whole reports whether the payload of the frame at offset has its checksum.

@@ -40,8 +40,10 @@ func (s Seat) Await(ctx context.Context, log *slog.Logger) error {
 		}
 		if last = o; silent >= wakeSilence {
 			log.Warn("the coordinator has its lock but has not renewed its file for too long; its lock is removed", "host", o.Host, "pid", o.PID)
-			if err := s.breakLock(*o); err != nil {
-				return err
+			if now := s.look(); now != nil && *now == *o { // if it still lives, it finds another owner before it writes anything (Ownership.Confirm)
+				if err := remove(s.home.Lock()); err != nil {
+					return err
+				}
 			}
 			silent = 0
 		}
@@ -52,15 +54,6 @@ func (s Seat) Await(ctx context.Context, log *slog.Logger) error {
 		}
 	}
 	return nil
-}
-
-// breakLock removes the lock of an owner that has been silent for long, because a machine that died may hold it for
-// ever. If the owner still lives, it finds another owner before it writes anything (Ownership.Confirm).
-func (s Seat) breakLock(silent Owner) error {
-	if o := s.look(); o == nil || *o != silent {
-		return nil
-	}
-	return remove(s.home.Lock())
 }
 
 const (

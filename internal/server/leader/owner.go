@@ -130,7 +130,7 @@ func (s Seat) own(started time.Time, standIn bool, lock *os.File) (*Ownership, e
 	if err := s.yield(host); err != nil {
 		return nil, err
 	}
-	if !sameFile(lock, s.home.Lock()) { // another process has broken the lock meanwhile (breakLock)
+	if !sameFile(lock, s.home.Lock()) { // another process has broken the lock meanwhile (Await)
 		return nil, ErrTaken
 	}
 	o := Owner{ID: rand.Text(), Host: host, PID: os.Getpid(), StandIn: standIn,

@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,10 +46,7 @@ func (s Seat) writeWish(text string) error {
 		return statedir.WriteError(s.wantedFile(), err)
 	}
 	_, err = f.WriteAt(fmt.Appendf(nil, "%-*.*s\n", wishLength-1, wishLength-1, text), 0)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return statedir.WriteError(s.wantedFile(), err)
 	}
 	return nil

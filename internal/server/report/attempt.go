@@ -396,7 +396,10 @@ func (j *Job) attemptDone(r *ending) {
 	delete(j.cancelled, int32(i))
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
-	g.counted(r.AttemptEnded)
+	if r.N > 0 {
+		g.totals[r.Source].sum += r.N
+		g.totals[r.Source].n++
+	}
 	if len(r.Stats) > 0 && g.kind == job.BagTask {
 		j.tasks.tookTime(i, r.Stats[len(r.Stats)-1].End.Sub(r.Stats[0].Start).Seconds())
 	}

@@ -51,19 +51,14 @@ func (j *Job) coming(now job.Time) (all []job.Time) {
 }
 
 // done returns the number of tasks that have finished the phase.
-func (e *estimate) done() int {
-	n := 0
-	for i := e.pos + 1; i <= int(posDone); i++ {
-		n += e.group.at[i]
-	}
-	return n
-}
+func (e *estimate) done() int { return sum(e.group.at[e.pos+1 : posFailed]) }
 
 // left returns the number of tasks that have not entered the phase yet.
-func (e *estimate) left() int {
-	n := 0
-	for i := range e.pos {
-		n += e.group.at[i]
+func (e *estimate) left() int { return sum(e.group.at[:e.pos]) }
+
+func sum(counts []int) (n int) {
+	for _, c := range counts {
+		n += c
 	}
 	return n
 }

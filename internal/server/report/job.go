@@ -227,7 +227,9 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	}
 	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {
-		j.tasks.groups[i].newRun()
+		for k := range j.tasks.groups[i].phases {
+			j.tasks.groups[i].phases[k].run = run{} // rates are those of the present run
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func (n *Nodes) Apply(e event.Entry) {
 		}
 		n.holdNode(e.At, r.Node, r.Capacity.CPUs)
 		n.nodes[r.Node].gone = 0
-		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, GPUs: r.Capacity.GPUs, GPUType: r.Capacity.GPUType, State: NodeUp}
+		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, Resources: r.Capacity, State: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
 		if r.Gone {
@@ -185,19 +185,14 @@ func (j *Job) nodeUse(id job.NodeID) *nodeUse {
 
 // NodeView describes a node that ran attempts of the job.
 type NodeView struct {
-	Node    string `json:"node"` // allocation/rank
-	Host    string `json:"host"`
-	CPUs    int    `json:"cpus"` // 0: not known
-	Mem     int64  `json:"mem_bytes"`
-	Disk    int64  `json:"disk_bps,omitempty"` // bytes/s; 0: not known
-	Net     int64  `json:"net_bps,omitempty"`  // bytes/s; 0: not known
-	GPUs    int    `json:"gpus,omitempty"`
-	GPUType string `json:"gpu_type,omitempty"` // empty: not known
-	State   string `json:"state"`              // up, lost, gone, unknown
-	Reason  string `json:"reason,omitempty"`
-	Running int    `json:"running"` // attempts of this job
-	Done    int    `json:"done"`    // attempts of this job
-	Failed  int    `json:"failed"`  // attempts of this job
+	Node          string `json:"node"` // allocation/rank
+	Host          string `json:"host"`
+	job.Resources        // 0, or empty: not known
+	State         string `json:"state"` // up, lost, gone, unknown
+	Reason        string `json:"reason,omitempty"`
+	Running       int    `json:"running"` // attempts of this job
+	Done          int    `json:"done"`    // attempts of this job
+	Failed        int    `json:"failed"`  // attempts of this job
 }
 
 // nodeViews returns the nodes that the job used, sorted by their ids.

@@ -19,9 +19,14 @@ type phaseSum struct {
 
 	outgrown bool // the user was told that an attempt used more memory than the profile says
 
-	runFirst job.Time // when the phase was first entered in the current run; 0: it was not
-	runLast  job.Time // when an attempt with this phase was last done in the current run
-	runDone  int      // number of such attempts in the current run
+	run
+}
+
+// run is what happened to a phase in the current run of its job.
+type run struct {
+	runFirst job.Time // when the phase was first entered; 0: it was not
+	runLast  job.Time // when an attempt with this phase was last done
+	runDone  int      // number of such attempts
 	runBytes int64    // bytes that they read in this phase
 
 	paceFrom job.Time // since when the job has its present nodes, or else runFirst

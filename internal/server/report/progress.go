@@ -19,14 +19,6 @@ type total struct {
 
 func (t total) mean() float64 { return t.sum / float64(max(t.n, 1)) }
 
-// counted takes in what an attempt that is done had counted.
-func (g *group) counted(r event.AttemptEnded) {
-	if r.N > 0 {
-		g.totals[r.Source].sum += r.N
-		g.totals[r.Source].n++
-	}
-}
-
 // measured returns how far an attempt is, 0…1, by what was measured of it: the part of its input that it has read, or what it has
 // counted against what others had in the end.
 func (g *group) measured(a *attempt) (part float64, known bool) {

@@ -155,14 +155,6 @@ func (g *group) index(p job.Phase) uint8 {
 	return 0
 }
 
-// newRun resets the times of the phases, because rates are those of the present run.
-func (g *group) newRun() {
-	for i := range g.phases {
-		p := &g.phases[i]
-		p.runFirst, p.runLast, p.runDone, p.runBytes, p.paceFrom, p.paceDone = 0, 0, 0, 0, 0, 0
-	}
-}
-
 // tookTime adds how long a task ran to those with its needs.
 func (t *tasks) tookTime(task int, seconds float64) {
 	k := t.needs.At(task)

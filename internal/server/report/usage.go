@@ -154,7 +154,7 @@ func (u *Usage) View(jobs []job.ID, nodes []NodeView) UsageView {
 
 func (u *Usage) nodeView(id job.NodeID, known NodeView) NodeUsageView {
 	n, v := u.nodes[id], NodeUsageView{Node: string(id), Host: known.Host}
-	has := job.Resources{CPUs: known.CPUs, Mem: known.Mem, Disk: known.Disk, Net: known.Net}.Vector()
+	has := known.Vector()
 	for _, r := range job.AllResources() {
 		to := v.Of(r)
 		to.Capacity, to.Unknown = float64(has.Of(r)), n.missing.Has(r)

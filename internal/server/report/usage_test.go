@@ -20,7 +20,7 @@ func TestUsage(t *testing.T) {
 		{Phase: job.PhaseMerge, Start: at(100), End: at(200), DiskBytes: 102400},
 	})
 	u.Add("a1/1", []job.PhaseStat{{Phase: job.PhaseShuffle, Start: at(50), End: at(150), NetBytes: 204800, Missing: job.ResourceSet(0).With(job.Disk)}})
-	v := u.View([]job.ID{"mr-1"}, []report.NodeView{{Node: "a1/0", Host: "n1", CPUs: 4, Mem: 8 << 30, Disk: 1000}})
+	v := u.View([]job.ID{"mr-1"}, []report.NodeView{{Node: "a1/0", Host: "n1", Resources: job.Resources{CPUs: 4, Mem: 8 << 30, Disk: 1000}}})
 	if v.StepS != 1.024 || !v.Start.Equal(at(0).Std()) || len(v.Nodes) != 2 {
 		t.Fatalf("from %v in steps of %g s, %d nodes", v.Start, v.StepS, len(v.Nodes))
 	}

@@ -67,23 +67,22 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 			return backend{}, offerLocal(err)
 		}
 	}
-	if found != nil && hosts && found.Name() != registry.Hosts {
-		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" do not run on named hosts", "use --on "+registry.Hosts+", or omit --hosts")
-	}
-	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0) {
-		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue and --budget")
-	}
-	if found != nil && spec.Bag != nil && spec.Bag.Ungroup && found.Name() != registry.Local {
-		return backend{}, job.ArgumentError("--ungroup", "tasks that run on "+found.Name()+" cannot write to this command's standard output", "say --group, which prints what each wrote when it is over")
-	}
-	if found == nil {
+	rent := &spec.Request.Remote.Rent
+	switch {
+	case found == nil:
 		return backend{}, job.ConfigError(where, fmt.Sprintf("berth cannot run on %q", on), "use "+registry.Names()+" or auto")
+	case hosts && found.Name() != registry.Hosts:
+		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" do not run on named hosts", "use --on "+registry.Hosts+", or omit --hosts")
+	case found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0):
+		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue and --budget")
+	case spec.Bag != nil && spec.Bag.Ungroup && found.Name() != registry.Local:
+		return backend{}, job.ArgumentError("--ungroup", "tasks that run on "+found.Name()+" cannot write to this command's standard output", "say --group, which prints what each wrote when it is over")
 	}
 	at := now()
 	spec.Request.SetDue(at)
 	seen, err := found.Observe(ctx, os.Environ(), at, &spec.Request)
 	if found.Name() == registry.Rented {
-		spec.Request.Remote.Rent.Purpose = spec.Name
+		rent.Purpose = spec.Name
 		*spec = *spec.Apart("PATH") // where a machine sees the files of this one, tasks have no other PATH
 	}
 	if err != nil && found.Name() != registry.Local && found.Name() != registry.Rented {

@@ -45,11 +45,9 @@ func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Ev
 }
 
 // Poll waits until it is time to look at a journal again.
-func Poll(ctx context.Context) error { return wait(ctx, lookEvery) }
-
-func wait(ctx context.Context, d time.Duration) error {
+func Poll(ctx context.Context) error {
 	select {
-	case <-time.After(d):
+	case <-time.After(lookEvery):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -141,9 +141,6 @@ func Refused(h statedir.Home, now job.Time, req job.AllocRequest, why string) bo
 
 // none returns the error of a plan that finds nothing within what is accepted. That is forgotten, as it leads nowhere.
 func (all refusals) none(h statedir.Home, used, notes []string, err error) error {
-	if job.ClassOf(err) != job.User || len(notes) == 0 {
-		return err
-	}
 	for _, key := range used {
 		delete(all, key)
 	}

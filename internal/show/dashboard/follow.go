@@ -25,13 +25,11 @@ type follower struct {
 // planView is the part of a plan that the page shows.
 type planView struct {
 	At        job.Time         `json:"at_ns"`
-	App       string           `json:"app"`
 	Predicted *plan.Prediction `json:"predicted,omitempty"`
 	Source    string           `json:"source"`
 	Reasons   []string         `json:"reasons"`
 	Outlook   *plan.Outlook    `json:"outlook,omitempty"`
 	Start     *plan.Start      `json:"start,omitempty"`
-	Requests  int              `json:"requests"`
 }
 
 func follow(r statedir.Run) (*follower, error) {
@@ -46,7 +44,7 @@ func follow(r statedir.Run) (*follower, error) {
 
 func (f *follower) setPlan(p plan.Plan) {
 	f.rent = p.Alloc.Remote.Rent
-	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Start: p.Start, Requests: len(p.Requests())}
+	f.plan = planView{At: p.At, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Start: p.Start}
 }
 
 // mostDoubled is how often the time for a part of the journal is doubled.

@@ -37,7 +37,7 @@ type rentedType struct {
 	Price float64 `json:"price"` // of a machine for an hour; 0: not known
 }
 
-// bills asks the provider, and caches the answer for a while.
+// bills is the last answer of the provider.
 type bills struct {
 	mu       sync.Mutex // guards what follows
 	at       time.Time
@@ -45,7 +45,9 @@ type bills struct {
 	err      error
 }
 
-func (b *bills) ask(ctx context.Context, ask func(context.Context) (ui.Machines, error)) (ui.Machines, error) {
+// bill asks the provider, and caches the answer for a while.
+func (d *documents) bill(ctx context.Context) (ui.Machines, error) {
+	b := &d.bills
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	every := everyBill
@@ -55,7 +57,7 @@ func (b *bills) ask(ctx context.Context, ask func(context.Context) (ui.Machines,
 	if time.Since(b.at) > every {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		b.machines, b.err = ask(ctx)
+		b.machines, b.err = d.Machines(ctx)
 		b.at = time.Now()
 	}
 	return b.machines, b.err
@@ -73,7 +75,7 @@ func (d *documents) rented(ctx context.Context, rent job.Rent, v report.JobView)
 	if final(v) {
 		return out
 	}
-	all, err := d.bills.ask(ctx, d.Machines)
+	all, err := d.bill(ctx)
 	if err != nil {
 		out.Problem = err.Error()
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"berth/internal/core/job"
@@ -126,16 +125,16 @@ func (p *Printer) Rest() error {
 // Print prints one task's output.
 func (p *Printer) Print(task int) error {
 	p.printed[task] = true
-	err := p.copy(p.Out, collect.Stdout, task)
+	err := p.copy(p.Out, collect.Stdout, task, 0)
 	if err != nil && p.collected == nil {
 		return err
 	}
-	return errors.Join(err, p.copy(p.Err, collect.Stderr, task))
+	return errors.Join(err, p.copy(p.Err, collect.Stderr, task, 0))
 }
 
-// copy copies what a task printed to a stream. There is nothing if the task failed before it started, or if its output
-// was discarded.
-func (p *Printer) copy(to io.Writer, s collect.Stream, task int) error {
+// copy copies what a task printed to a stream, from an offset on. There is nothing if the task failed before it started, or if its
+// output was discarded.
+func (p *Printer) copy(to io.Writer, s collect.Stream, task int, offset int64) error {
 	if to == nil {
 		return nil
 	}
@@ -145,6 +144,11 @@ func (p *Printer) copy(to io.Writer, s collect.Stream, task int) error {
 	}
 	if c, is := from.(io.Closer); is {
 		defer c.Close() // only read
+	}
+	if offset > 0 {
+		if _, err := from.Seek(offset, io.SeekStart); err != nil {
+			return readError(path, err)
+		}
 	}
 	return p.passOn(to, from, task, path)
 }
@@ -249,16 +253,14 @@ func (p *Printer) Find(names []string) ([]int, error) {
 		return nil, err
 	}
 	p.grow(n)
+	var found []int
 	byName := make(map[string]int, n)
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+	for i := range n {
 		byName[p.Name(i)] = i
+		if len(names) == 0 {
+			found = append(found, i)
+		}
 	}
-	if len(names) == 0 {
-		return all, nil
-	}
-	found := all[:0:0]
 	for _, name := range names {
 		i, there := byName[name]
 		if !there {
@@ -266,7 +268,7 @@ func (p *Printer) Find(names []string) ([]int, error) {
 		}
 		found = append(found, i)
 	}
-	return slices.Clip(found), nil
+	return found, nil
 }
 
 func readError(path string, err error) error {

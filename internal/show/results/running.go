@@ -86,17 +86,20 @@ func (p *Printer) Tail(ctx context.Context, task int, from Running, look func() 
 		end := p.ends[task]
 		switch {
 		case a > 0:
-			if r.of.N > 0 && r.of.N != a {
-				note(fmt.Sprintf("attempt %d of %s follows; its output begins here", a, p.what(task)))
-			}
 			if r.of.N != a {
+				if r.of.N > 0 {
+					note(fmt.Sprintf("attempt %d of %s follows; its output begins here", a, p.what(task)))
+				}
 				r.of.N, r.offset = a, 0
 			}
 			if err := pass(to, r, p.what(task)); err != nil {
 				return err
 			}
 		case over || end.Over:
-			return p.rest(to, stream, end, r)
+			if end.Attempt != r.of.N {
+				r.offset = 0 // all of another attempt is printed
+			}
+			return p.copy(to, stream, task, r.offset)
 		}
 		select {
 		case <-ctx.Done():
@@ -115,23 +118,6 @@ func attemptOf(ctx context.Context, from Running, task, before int) (n int, err 
 		}
 	}
 	return n, err
-}
-
-// rest prints what the task that has ended printed after what was printed of it. It prints all of another attempt.
-func (p *Printer) rest(to io.Writer, s collect.Stream, end report.End, r *printed) error {
-	from, path, err := p.open(s, r.of.Task)
-	if err != nil || from == nil {
-		return err
-	}
-	if c, is := from.(io.Closer); is {
-		defer c.Close() // only read
-	}
-	if end.Attempt == r.of.N {
-		if _, err := from.Seek(r.offset, io.SeekStart); err != nil {
-			return readError(path, err)
-		}
-	}
-	return pass(to, from, path)
 }
 
 // open opens what a task that has ended printed to a stream; nil: there is nothing.

@@ -36,8 +36,8 @@ func bars(all []stage, width int, c color) (lines []string) {
 	const load, rate = 2, 3
 	t, name := newTable("", ">", "", ">", ""), 0
 	for _, s := range all {
-		t.add(s.name, s.count(), s.load(), s.rate, s.expect())
-		name = max(name, columns(s.name))
+		t.add(s.Phase, s.count(), s.load(), s.rate, s.expect())
+		name = max(name, columns(s.Phase))
 	}
 	room := func() int {
 		_, wide := t.lines()
@@ -50,14 +50,14 @@ func bars(all []stage, width int, c color) (lines []string) {
 	}
 	if wide := room(); wide >= minBar {
 		for i, s := range all {
-			t.rows[i][0] = pad(s.name, name) + " [" + bar(s, wide) + "]"
+			t.rows[i][0] = pad(s.Phase, name) + " [" + bar(s, wide) + "]"
 		}
 	}
 	rows, _ := t.lines()
 	for i, s := range all {
 		line := fit(rows[i+1], width)
 		switch {
-		case s.failed > 0:
+		case s.Failed > 0:
 			line = c.red(line)
 		case s.over():
 			line = c.green(line)
@@ -72,11 +72,11 @@ func bars(all []stage, width int, c color) (lines []string) {
 // bar draws the progress of a stage: finished tasks as #, the done part of running tasks as =.
 func bar(s stage, width int) string {
 	done := 0
-	if s.total > 0 {
-		done = min(s.done, s.total) * width / s.total
+	if s.Total > 0 {
+		done = min(s.Done, s.Total) * width / s.Total
 	}
-	some := min(max(int(s.progress*float64(width)), done), width)
-	if s.over() && s.failed == 0 {
+	some := min(max(int(s.Progress*float64(width)), done), width)
+	if s.over() && s.Failed == 0 {
 		done, some = width, width
 	}
 	return strings.Repeat("#", done) + strings.Repeat("=", some-done) + strings.Repeat("-", width-some)

@@ -235,7 +235,7 @@ func (c *chart) ticks() map[int]string {
 		if every < apart*c.span {
 			continue
 		}
-		for t := every; t < c.span*float64(c.cols); t += every {
+		for t := every; int(t/c.span) < c.cols; t += every {
 			names[int(t/c.span)] = "+" + rough(t)
 		}
 		break

@@ -46,18 +46,14 @@ type Options struct {
 // JSON, bars on a terminal that can move its cursor and reports its size, else a plain log. Colours need a terminal
 // and no NO_COLOR (no-color.org: set and not empty).
 func Detect(f *os.File, json bool, getenv func(string) string) Options {
-	o := Options{Out: f, Mode: Plain}
-	if json {
-		o.Mode = Quiet
-		return o
+	columns, lines, _ := terminalSize(f)
+	switch {
+	case json:
+		return Options{Out: f, Mode: Quiet}
+	case columns > 0 && lines > 0 && clever(getenv):
+		return Options{Out: f, Mode: Terminal, Color: StyleOf(f, getenv).Color}
 	}
-	if columns, lines, ok := terminalSize(f); ok && clever(getenv) {
-		o.Color = getenv("NO_COLOR") == ""
-		if columns > 0 && lines > 0 {
-			o.Mode = Terminal
-		}
-	}
-	return o
+	return Options{Out: f, Mode: Plain, Color: StyleOf(f, getenv).Color}
 }
 
 // New returns a console in the mode of the options.

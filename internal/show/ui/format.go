@@ -104,10 +104,13 @@ func counted(n int, thing, what string) string {
 	return some(n, func(n int) string { return job.Count(n, thing) + what })
 }
 
-// joined joins the texts that are not empty.
-func joined(by string, texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), by)
+// given returns the texts that are not empty.
+func given(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
+
+// joined joins the texts that are not empty.
+func joined(by string, texts ...string) string { return strings.Join(given(texts...), by) }
 
 // list joins the texts that are not empty by commas.
 func list(texts ...string) string { return joined(", ", texts...) }

@@ -53,16 +53,10 @@ func frontChart(v front.View, width int) string {
 		}
 	}
 	var b strings.Builder
+	scale := [high]string{0: length(slow), high - 1: length(fast)}
 	for y, row := range cells {
-		scale := ""
-		switch y {
-		case 0:
-			scale = length(slow)
-		case high - 1:
-			scale = length(fast)
-		}
 		line := strings.TrimRight(strings.ReplaceAll(string(row), "\x00", " "), " ")
-		fmt.Fprintf(&b, "%*s |%s\n", scaleWide, scale, line)
+		fmt.Fprintf(&b, "%*s |%s\n", scaleWide, scale[y], line)
 	}
 	low, up := job.Money(cheap), job.Money(dear)
 	fmt.Fprintf(&b, "%*s +%s\n", scaleWide, "", strings.Repeat("-", wide))

@@ -21,8 +21,7 @@ const maxInAll = 20
 type news struct {
 	failure uint64 // sequence number of the last reported failure
 	total   int    // failures reported or only counted
-	full    int    // failures told in full
-	silent  bool   // no further failures are told, and the user knows
+	full    int    // failures told in full; after maxInAll of them the user knows that no further ones are told
 	nodes   map[string]report.NodeView
 	allocs  map[string]string // state by id
 	planned time.Time         // of the last reported plan
@@ -42,26 +41,18 @@ func knowing(v report.JobView) news {
 	return n
 }
 
-// fresh reports whether a failure is new, and marks it as reported.
-func (n *news) fresh(f report.Failure) bool {
-	if f.Seq != 0 && f.Seq <= n.failure {
-		return false
-	}
-	n.failure = max(n.failure, f.Seq)
-	n.total++
-	return true
-}
-
 // failures returns the new failures to show in full, and the number of others.
 func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	for _, f := range v.Failures {
-		if n.fresh(f) {
+		if f.Seq == 0 || f.Seq > n.failure {
+			n.failure = max(n.failure, f.Seq)
+			n.total++
 			tell = append(tell, f)
 		}
 	}
 	others = max(v.FailuresTotal-n.total, 0)
 	n.total += others
-	if n.silent {
+	if n.full == maxInAll {
 		return nil, 0
 	}
 	if cut := len(tell) - min(maxTold, maxInAll-n.full); cut > 0 {
@@ -109,7 +100,10 @@ func (n *news) taskLines(v report.JobView) (lines []string) {
 // is reported once, not for each node.
 func (n *news) nodeLines(v report.JobView) []string {
 	var lines []string
-	over := overOf(v)
+	over := map[string]bool{} // allocations
+	for _, a := range v.Allocs {
+		over[a.Alloc] = a.State == report.AllocOver
+	}
 	for _, now := range v.Nodes {
 		was, known := n.nodes[now.Node]
 		if !known || was.State == now.State || over[string(job.NodeID(now.Node).Alloc())] {
@@ -147,19 +141,10 @@ func (n *news) lines(v report.JobView, c color) []string {
 
 // failureLines tells a failure in full, and behind the last one of a job for which there is room that the others are only counted.
 func (n *news) failureLines(f report.Failure, c color) []string {
-	if n.silent {
-		return nil
-	}
-	lines := colorFirst(n.shown.lines(f), c)
+	lines := n.shown.lines(f)
+	lines[0] = c.red(lines[0])
 	if n.full++; n.full == maxInAll {
-		n.silent = true
 		lines = append(lines, c.red("further failures are only counted; see berth report"))
 	}
-	return lines
-}
-
-// colorFirst makes the first line red.
-func colorFirst(lines []string, c color) []string {
-	lines[0] = c.red(lines[0])
 	return lines
 }

@@ -89,7 +89,7 @@ func tenth(v report.JobView) int { return v.TasksDone * 10 / max(v.TasksTotal, 1
 func progressText(v report.JobView) string {
 	var parts []string
 	for _, s := range under(v) {
-		parts = append(parts, list(fmt.Sprintf("%s %s done", s.name, s.count()), s.load(), s.rate, s.expect()))
+		parts = append(parts, list(fmt.Sprintf("%s %s done", s.Phase, s.count()), s.load(), s.rate, s.expect()))
 	}
 	if len(parts) == 0 || v.State != string(event.StateRunning) {
 		return wholeLine(v)

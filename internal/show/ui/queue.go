@@ -157,12 +157,3 @@ func allocNews(a report.AllocView, now time.Time) string {
 		return fmt.Sprintf("%s: %s requested, %s each", name, job.Count(a.Nodes, "node"), a.PerNode.Cores())
 	}
 }
-
-// overOf returns the allocations that are over.
-func overOf(v report.JobView) map[string]bool {
-	over := map[string]bool{}
-	for _, a := range v.Allocs {
-		over[a.Alloc] = a.State == report.AllocOver
-	}
-	return over
-}

@@ -340,7 +340,7 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 			}
 			t.add(append(head, p.Phase, p.Start.Local().Format(rowTime), took, some(p.BytesIn, size), some(p.BytesOut, size),
 				some(p.CPUS, seconds), some(p.PeakMem, size), input)...)
-			head, input = []string{"", "", "", "", "", ""}, ""
+			head, input = make([]string, len(head)), ""
 		}
 	}
 	t.narrow(widthOf(w), "IN>", "OUT>", "HOST", "CPU>", "ATTEMPT>", t.head[7], "NODE", "PEAK MEM>")

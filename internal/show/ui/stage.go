@@ -8,35 +8,29 @@ import (
 // stage is a part of a job with a bar: a bag as a whole, and of a MapReduce job map (with its merge), shuffle, sort
 // and reduce.
 type stage struct {
-	name                         string
-	total, done, running, failed int
-	progress                     float64 // 0…1
-	rate                         string
-	eta                          *float64
-	waits                        bool // it is a shuffle that waits for maps, and ends with them
+	report.PhaseView
+	rate  string
+	waits bool // it is a shuffle that waits for maps, and ends with them
 }
 
 // stages returns a job's stages, none while its phases are unknown.
 func stages(v report.JobView) []stage {
 	var out []stage
 	for _, p := range v.Phases {
-		s := stage{
-			name: p.Phase, total: p.Total, done: p.Done, running: p.Running, failed: p.Failed,
-			progress: p.Progress, rate: bytesRate(p.Rate), eta: p.EtaS,
-		}
+		s := stage{PhaseView: p, rate: bytesRate(p.Rate)}
 		switch p.Phase {
 		case job.PhaseFetch.String(), job.PhaseStore.String():
 			continue
 		case job.PhaseCompute.String():
-			s.name, s.done, s.running, s.rate = "tasks", v.TasksDone, v.TasksRunning, tasksRate(p.RateTasks)
+			s.Phase, s.Done, s.Running, s.rate = "tasks", v.TasksDone, v.TasksRunning, tasksRate(p.RateTasks)
 		case job.PhaseShuffle.String():
 			if maps := out[len(out)-1]; !maps.over() {
-				s.waits, s.rate, s.eta = true, "", nil
+				s.waits, s.rate, s.EtaS = true, "", nil
 			}
 		case job.PhaseMerge.String():
 			m := &out[len(out)-1] // a map is done when its merge is
-			m.done = p.Done
-			m.running += p.Running
+			m.Done = p.Done
+			m.Running += p.Running
 			continue
 		}
 		out = append(out, s)
@@ -45,10 +39,10 @@ func stages(v report.JobView) []stage {
 }
 
 // begun reports whether any task of the stage was started.
-func (s stage) begun() bool { return s.running > 0 || s.done > 0 || s.failed > 0 || s.progress > 0 }
+func (s stage) begun() bool { return s.Running > 0 || s.Done > 0 || s.Failed > 0 || s.Progress > 0 }
 
 // over reports whether no task of the stage is left.
-func (s stage) over() bool { return s.done+s.failed >= s.total }
+func (s stage) over() bool { return s.Done+s.Failed >= s.Total }
 
 // under returns the stages that the user waits for now: those that have begun and are not over, without a shuffle
 // that waits for maps. The phases of a reduce follow each other closely, so only the last one that any reduce has
@@ -61,13 +55,13 @@ func under(v report.JobView) []stage {
 			continue
 		}
 		last := i == len(all)-1
-		if (s.name == job.PhaseShuffle.String() || s.name == job.PhaseSort.String()) && !last && all[i+1].begun() {
-			before += s.running
+		if (s.Phase == job.PhaseShuffle.String() || s.Phase == job.PhaseSort.String()) && !last && all[i+1].begun() {
+			before += s.Running
 			continue
 		}
-		s.running += before
-		if last && s.eta == nil {
-			s.eta = v.EtaS
+		s.Running += before
+		if last && s.EtaS == nil {
+			s.EtaS = v.EtaS
 		}
 		out = append(out, s)
 	}
@@ -75,23 +69,23 @@ func under(v report.JobView) []stage {
 }
 
 // count returns the progress of the stage in tasks: "12/40".
-func (s stage) count() string { return of(s.done, s.total) }
+func (s stage) count() string { return of(s.Done, s.Total) }
 
 // load returns the numbers of running and failed tasks: "4 running, 1 failed".
-func (s stage) load() string { return list(many(s.running, "running"), many(s.failed, "failed")) }
+func (s stage) load() string { return list(many(s.Running, "running"), many(s.Failed, "failed")) }
 
 // expect returns the remaining time of the stage: "ETA 12s", "done", or "ETA unknown".
 func (s stage) expect() string {
 	switch {
-	case s.over() && s.failed > 0:
+	case s.over() && s.Failed > 0:
 		return ""
 	case s.over():
 		return "done"
-	case s.eta != nil:
-		return eta(*s.eta)
+	case s.EtaS != nil:
+		return eta(*s.EtaS)
 	case s.waits:
 		return ""
-	case s.running > 0:
+	case s.Running > 0:
 		return "ETA unknown"
 	default:
 		return ""

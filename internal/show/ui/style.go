@@ -69,10 +69,6 @@ func clever(getenv func(string) string) bool {
 
 // utf8Locale reports whether the locale uses UTF-8, by the variables of POSIX in their order of precedence.
 func utf8Locale(getenv func(string) string) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(getenv(name)); v != "" {
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return false
+	v := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
+	return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
 }

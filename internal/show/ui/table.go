@@ -78,21 +78,16 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// lines returns the lines of the table and the width of the widest.
-func (t *table) lines() (lines []string, wide int) {
-	lines = strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n")
-	for _, l := range lines {
-		wide = max(wide, columns(l))
-	}
-	return lines, wide
+// String formats the table.
+func (t *table) String() string {
+	lines, _ := t.lines()
+	return join(lines)
 }
 
-// String formats the table without the columns that are empty in all rows.
-func (t *table) String() string {
-	right := make([]bool, len(t.head))
+// lines returns the lines of the table without the columns that are empty in all rows, and the width of the widest.
+func (t *table) lines() (lines []string, widest int) {
 	wide := make([]int, len(t.head))
 	for i, h := range t.head {
-		right[i] = strings.HasSuffix(h, ">")
 		for _, r := range t.rows {
 			wide[i] = max(wide[i], columns(r[i]))
 		}
@@ -100,23 +95,19 @@ func (t *table) String() string {
 			wide[i] = max(wide[i], columns(strings.TrimSuffix(h, ">")))
 		}
 	}
-	var b strings.Builder
-	line := func(cells []string) {
+	for _, cells := range append([][]string{t.head}, t.rows...) {
 		var out []string
 		for i, c := range cells {
 			switch {
 			case wide[i] == 0:
-			case right[i]:
+			case strings.HasSuffix(t.head[i], ">"):
 				out = append(out, padLeft(strings.TrimSuffix(c, ">"), wide[i]))
 			default:
 				out = append(out, pad(c, wide[i]))
 			}
 		}
-		b.WriteString(strings.TrimRight(strings.Join(out, t.gap), " ") + "\n")
+		line := strings.TrimRight(strings.Join(out, t.gap), " ")
+		lines, widest = append(lines, line), max(widest, columns(line))
 	}
-	line(t.head)
-	for _, r := range t.rows {
-		line(r)
-	}
-	return b.String()
+	return lines, widest
 }

@@ -53,9 +53,8 @@ func panelLeft(r job.Resource) int { return labelWide + int(r)*(panelWide+panelG
 
 // svgNode draws the panels of one node, their upper edge at top.
 func svgNode(d *svg, n *report.NodeUsageView, top int) {
-	d.text(8, top+panelHigh/2, "start", fit(n.Node, 24))
-	if n.Host != "" {
-		d.text(8, top+panelHigh/2+14, "start", fit(n.Host, 24))
+	for i, name := range given(n.Node, n.Host) {
+		d.text(8, top+panelHigh/2+14*i, "start", fit(name, 24))
 	}
 	for _, r := range job.AllResources() {
 		v, left := n.Of(r), panelLeft(r)

@@ -63,27 +63,20 @@ func etaText(v report.JobView) string {
 // Summary returns the closing lines on a job: its result, its times and their prediction, its output, and what to do
 // next if it is not done.
 func Summary(v report.JobView) []string {
-	var lines []string
+	var line string
 	switch v.State {
 	case string(event.StateDone):
-		lines = append(lines, doneLine(v))
-		if v.Output != "" {
-			lines = append(lines, "output: "+clean(v.Output))
-		}
-		return lines
+		return given(doneLine(v), lead("output: ", clean(v.Output)))
 	case string(event.StateFailed):
-		lines = append(lines, failedLine(v))
+		line = failedLine(v)
 	case string(event.StateCancelled):
-		lines = append(lines, fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, aside(clean(v.Reason)), doneOf(v), v.ID))
+		line = fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, aside(clean(v.Reason)), doneOf(v), v.ID)
 	case report.StateInterrupted:
-		lines = append(lines, fmt.Sprintf("%s interrupted: no coordinator manages it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID))
+		line = fmt.Sprintf("%s interrupted: no coordinator manages it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID)
 	default:
-		lines = append(lines, joined("; ", wholeLine(v), queueLine(v), "follow it with: berth wait "+string(v.ID)))
+		line = joined("; ", wholeLine(v), queueLine(v), "follow it with: berth wait "+string(v.ID))
 	}
-	if v.Logs != "" {
-		lines = append(lines, "logs: "+clean(v.Logs))
-	}
-	return lines
+	return given(line, lead("logs: ", clean(v.Logs)))
 }
 
 func doneOf(v report.JobView) string {

@@ -1,13 +1,12 @@
 package ui
 
 import (
-	"bytes"
 	"io"
 	"strings"
 )
 
 // ForTerminal returns a writer to w that wraps lines wider than the terminal at spaces, where the terminal itself
-// would break words. Output that is no terminal is not changed. Only whole lines are written.
+// would break words. Output that is no terminal is not changed. Each Write has whole lines.
 func ForTerminal(w io.Writer) io.Writer {
 	width, _, _ := terminalSize(w)
 	if width < leastWrap {
@@ -20,21 +19,11 @@ func ForTerminal(w io.Writer) io.Writer {
 type wrapper struct {
 	out   io.Writer
 	width int
-	rest  []byte // the begin of an unfinished line
 }
 
 func (w *wrapper) Write(p []byte) (int, error) {
-	w.rest = append(w.rest, p...)
-	end := bytes.LastIndexByte(w.rest, '\n') + 1
-	if end == 0 {
-		return len(p), nil
-	}
-	lines := strings.Split(strings.TrimSuffix(string(w.rest[:end]), "\n"), "\n")
-	w.rest = append([]byte(nil), w.rest[end:]...)
-	if _, err := io.WriteString(w.out, join(wrapLines(lines, w.width))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	lines := strings.Split(strings.TrimSuffix(string(p), "\n"), "\n")
+	return len(p), put(w.out, join(wrapLines(lines, w.width)))
 }
 
 // wrapLines wraps the lines that are wider than width at spaces. Continued lines are indented below the text of an

@@ -18,6 +18,8 @@ import (
 // Feitelson, Backfilling Using System-Generated Predictions Rather than User Runtime Estimates,
 // 2007). A head that is larger than the cluster, after a Resize, has no reservation.
 //
+// First come, first served (FCFS) is the same without reservations and other jobs.
+//
 // Events of one instant are handled one by one, as in pyss: first the jobs that end at their limits,
 // then each job that ends early, then each arrival. After each event all jobs start that can. This
 // order matters if wall times are estimates.
@@ -26,8 +28,8 @@ import (
 // job is checked. Queues of logs are short, and a check needs some nanoseconds (BenchmarkEASYTrace,
 // BenchmarkEASYQueue).
 type easy struct {
-	sys      *System
-	shortest bool
+	sys    *System
+	policy Policy
 
 	free      int
 	running   *timeline.Timeline // free nodes by the limits of the running jobs
@@ -56,8 +58,8 @@ type reservation struct {
 	nodes    int // negative: free nodes
 }
 
-func newEASY(s *System, sjbf bool) scheduler {
-	return &easy{sys: s, shortest: sjbf, free: s.nodes, running: timeline.New(math.MinInt64, s.nodes)}
+func newEASY(s *System, p Policy) scheduler {
+	return &easy{sys: s, policy: p, free: s.nodes, running: timeline.New(math.MinInt64, s.nodes)}
 }
 
 func (e *easy) submit(now job.Time, id ID) {
@@ -154,7 +156,7 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 	if n > 0 {
 		e.queue, old, e.reserved = e.queue[n:], old[n:], false
 	}
-	if len(old) < 2 || e.free == 0 {
+	if len(old) < 2 || e.free == 0 || e.policy == FCFS {
 		return ids
 	}
 	e.reserve(now)
@@ -172,7 +174,7 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 
 // order returns the waiting jobs in the order in which they are tried.
 func (e *easy) order(waiting []wanted) []wanted {
-	if !e.shortest {
+	if e.policy != EASYSJBF {
 		return waiting
 	}
 	e.byTime = e.byTime[:0]
@@ -200,6 +202,9 @@ func (e *easy) arrive(now job.Time, ids []ID) []ID {
 		return ids
 	}
 	if i > 0 {
+		if e.policy == FCFS {
+			return ids
+		}
 		e.reserve(now)
 		if !e.fits(now, w) {
 			return ids
@@ -261,7 +266,7 @@ func (e *easy) show(now job.Time) job.Time {
 	for _, id := range e.early {
 		e.addTemporary(now, e.limit(id), -e.sys.jobs[id].Nodes)
 	}
-	if len(e.queue) == 0 {
+	if len(e.queue) == 0 || e.policy == FCFS {
 		return timeline.Never
 	}
 	head := e.queue[0]

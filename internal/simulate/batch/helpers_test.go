@@ -11,12 +11,12 @@ import (
 // cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
-	s.jobs, s.states, s.links = make([]Entry, 0, len(jobs)), make([]state, 0, len(jobs)), make([]link, 0, len(jobs))
+	s.jobs, s.states = make([]Entry, 0, len(jobs)), make([]state, 0, len(jobs))
 	starts := make([]job.Time, len(jobs))
 	var ends heap[job.Time]
 	var ids []ID
 	arrived := 0
-	for arrived < len(jobs) || len(ends) > 0 || s.queue.first != none {
+	for arrived < len(jobs) || len(ends) > 0 || len(s.queue) > 0 {
 		now := s.Next()
 		if arrived < len(jobs) {
 			now = min(now, jobs[arrived].Submit)

@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -21,9 +22,8 @@ type System struct {
 	free   int     // nodes without a job
 	jobs   []Entry // by ID; Start is set for running jobs
 	states []state
-	links  []link // by ID
-	queue  list   // waiting jobs, in the order of arrival
-	active list   // running jobs, in the order of their start
+	queue  []ID // waiting jobs, in the order of arrival
+	active []ID // running jobs, in the order of their start
 }
 
 type state uint8
@@ -37,12 +37,10 @@ const (
 
 // New returns a batch system with the given number of nodes, all free.
 func New(nodes int, p Policy) *System {
-	s := &System{nodes: nodes, free: nodes, queue: newList(), active: newList()}
+	s := &System{nodes: nodes, free: nodes}
 	switch p {
-	case FCFS:
-		s.policy = &fcfs{s}
-	case EASY, EASYSJBF:
-		s.policy = newEASY(s, p == EASYSJBF)
+	case FCFS, EASY, EASYSJBF:
+		s.policy = newEASY(s, p)
 	case CBF:
 		s.policy = newCBF(s)
 	default:
@@ -56,7 +54,6 @@ func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 	for int(id) >= len(s.jobs) {
 		s.jobs = append(s.jobs, Entry{})
 		s.states = append(s.states, unknown)
-		s.links = append(s.links, link{})
 	}
 	s.check(id, unknown)
 	if nodes < 1 || nodes > s.nodes || limit < 1 {
@@ -64,7 +61,7 @@ func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 	}
 	s.jobs[id] = Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: timeline.Never}
 	s.states[id] = waiting
-	s.queue.append(s.links, id)
+	s.queue = append(s.queue, id)
 	s.policy.submit(now, id)
 }
 
@@ -72,7 +69,7 @@ func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 func (s *System) Cancel(now job.Time, id ID) {
 	s.check(id, waiting)
 	s.states[id] = over
-	s.queue.remove(s.links, id)
+	s.queue = remove(s.queue, id)
 	s.policy.cancel(now, id)
 }
 
@@ -80,7 +77,7 @@ func (s *System) Cancel(now job.Time, id ID) {
 func (s *System) End(now job.Time, id ID) {
 	s.check(id, running)
 	s.states[id] = over
-	s.active.remove(s.links, id)
+	s.active = remove(s.active, id)
 	s.free += s.jobs[id].Nodes
 	s.policy.end(now, id)
 }
@@ -106,8 +103,8 @@ func (s *System) Start(now job.Time, ids []ID) []ID {
 		e := &s.jobs[id]
 		e.Start = now
 		s.states[id] = running
-		s.queue.remove(s.links, id)
-		s.active.append(s.links, id)
+		s.queue = remove(s.queue, id)
+		s.active = append(s.active, id)
 		s.free -= e.Nodes
 	}
 	if s.free < 0 {
@@ -131,7 +128,7 @@ func (s *System) Timeline(now job.Time) *timeline.Timeline { return s.policy.tim
 // Running yields the running jobs in the order of their start.
 func (s *System) Running() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		for id := range s.active.all(s.links) {
+		for _, id := range s.active {
 			if !yield(s.jobs[id]) {
 				return
 			}
@@ -142,7 +139,7 @@ func (s *System) Running() iter.Seq[Entry] {
 // Waiting yields the waiting jobs in the order of arrival, with their reservations.
 func (s *System) Waiting() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		for id := range s.queue.all(s.links) {
+		for _, id := range s.queue {
 			e := s.jobs[id]
 			e.Start = s.policy.planned(id)
 			if !yield(e) {
@@ -156,11 +153,17 @@ func (s *System) Waiting() iter.Seq[Entry] {
 // limits.
 func (s *System) runningTimeline(now job.Time) *timeline.Timeline {
 	t := timeline.New(now, s.nodes)
-	for id := range s.active.all(s.links) {
+	for _, id := range s.active {
 		e := &s.jobs[id]
 		t.Add(now, after(e.Start, e.Limit), -e.Nodes)
 	}
 	return t
+}
+
+// remove returns the jobs without one of them.
+func remove(ids []ID, id ID) []ID {
+	i := slices.Index(ids, id)
+	return slices.Delete(ids, i, i+1)
 }
 
 func (s *System) check(id ID, want state) {

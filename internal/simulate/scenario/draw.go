@@ -75,33 +75,21 @@ func (s *Scenario) checkTasks(r *tomlfile.Reader, i int) {
 	}
 }
 
-// Workload is the jobs of a replication, the same for all adaptors.
-type Workload struct {
-	Rigid   []workload.Rigid
-	Elastic []workload.Elastic
-	seed    uint64
-}
-
-// Draw returns the jobs of a replication, counted from 0. What a source draws depends only on the
-// seed, the replication and the source's position in the scenario.
-func (s *Scenario) Draw(replication int) Workload {
+// config returns the simulation of a replication, counted from 0, under an adaptor, or of the rigid jobs alone if way is nil. What a source
+// of jobs draws depends only on the seed, the replication and the source's position in the scenario.
+func (s *Scenario) config(replication int, way *Way) sim.Config {
+	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Faults: s.Faults, Seed: s.rng(replication, simulation, 0).Uint64(), Cloud: s.cloud}
 	var rigid [][]workload.Rigid
 	for i := range s.rigid {
 		rigid = append(rigid, s.drawRigid(i, replication))
 	}
-	var elastic [][]workload.Elastic
-	for i := range s.elastic {
-		elastic = append(elastic, s.drawElastic(i, replication))
-	}
-	return Workload{workload.MergeRigid(rigid...), workload.MergeElastic(elastic...), s.rng(replication, simulation, 0).Uint64()}
-}
-
-// Config returns the simulation of a replication's jobs under an adaptor, or of the rigid jobs alone
-// if way is nil.
-func (s *Scenario) Config(w Workload, way *Way) sim.Config {
-	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Rigid: w.Rigid, Faults: s.Faults, Seed: w.seed, Cloud: s.cloud}
+	cfg.Rigid = workload.MergeRigid(rigid...)
 	if way != nil {
-		cfg.Elastic, cfg.Adaptor = w.Elastic, way.Adaptor
+		var elastic [][]workload.Elastic
+		for i := range s.elastic {
+			elastic = append(elastic, s.drawElastic(i, replication))
+		}
+		cfg.Elastic, cfg.Adaptor = workload.MergeElastic(elastic...), way.Adaptor
 	}
 	return cfg
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,19 +38,19 @@ func (r *Report) WaysCSV(w io.Writer) error {
 		line := []string{r.Ways[i].Way}
 		means, _ := r.Ways[i].means()
 		for _, m := range means {
-			line = append(line, digits(m.Mean, 6), digits(m.HalfWidth, 6))
+			line = append(line, digits(m.Mean), digits(m.HalfWidth))
 		}
 		lines = append(lines, line)
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// digits formats a number with n decimals; nil gives an empty text.
-func digits(v *float64, n int) string {
+// digits formats a number with six decimals; nil gives an empty text.
+func digits(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*v, 'f', n, 64)
+	return strconv.FormatFloat(*v, 'f', 6, 64)
 }
 
 var jobsHead = []string{
@@ -98,69 +99,54 @@ func (u *run) line(kind string, id int64, app string, user int64, o *sim.Outcome
 
 // seconds formats a time in seconds with milliseconds.
 func seconds(d time.Duration) string {
-	ms := d.Round(time.Millisecond) / time.Millisecond
-	sign := ""
-	if ms < 0 {
-		sign, ms = "-", -ms
-	}
-	return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
+	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', 3, 64)
 }
 
-// section is a table of the printed report: one topic, with a line for each way.
+// section is a table of the printed report: one topic, with a line for each way that it concerns.
 type section struct {
-	title string
-	head  []string
-	cells func(*Row) []string // nil: the topic does not concern the way
+	title    string
+	head     []string
+	concerns func(*Row) bool
+	cells    func(*Row) []string
 }
 
-// sections returns the tables that have anything to show.
-func (r *Report) sections() (shown []section) {
-	own, others, hired, first := false, false, false, ""
-	for i := range r.Ways {
-		if !own && positive(r.Ways[i].Jobs) {
-			own, first = true, r.Ways[i].Way
-		}
-		hired = hired || positive(r.Ways[i].Rented)
-		others = others || positive(r.Ways[i].HPCJobs)
+// sections returns all tables. Those that concern no way are not shown.
+func (r *Report) sections() []section {
+	own := func(row *Row) bool { return positive(row.Jobs) }
+	below := ""
+	if i := slices.IndexFunc(r.Ways, func(row Row) bool { return own(&row) }); i >= 0 {
+		below = "below " + r.Ways[i].Way
 	}
-	if own {
-		shown = append(shown, section{"Your jobs", []string{"jobs", "turnaround", "below " + first, "wait", "failed", "allocations", "lost attempts"}, (*Row).own})
+	return []section{
+		{"Your jobs", []string{"jobs", "turnaround", below, "wait", "failed", "allocations", "lost attempts"}, own, (*Row).own},
+		{"Rented machines", []string{"machines", "interrupted", "cost", "predicted cost", "predicted turnaround", "late"},
+			func(row *Row) bool { return positive(row.Rented) }, (*Row).hired},
+		{"Other jobs (HPC)", []string{"jobs", "turnaround", "wait", "bounded slowdown"}, func(row *Row) bool { return positive(row.HPCJobs) }, (*Row).others},
+		{"The cluster", []string{"utilization", "makespan"}, func(*Row) bool { return true }, (*Row).cluster},
 	}
-	if hired {
-		shown = append(shown, section{"Rented machines", []string{"machines", "interrupted", "cost", "predicted cost", "predicted turnaround", "late"}, (*Row).hired})
-	}
-	if others {
-		shown = append(shown, section{"Other jobs (HPC)", []string{"jobs", "turnaround", "wait", "bounded slowdown"}, (*Row).others})
-	}
-	return append(shown, section{"The cluster", []string{"utilization", "makespan"}, (*Row).cluster})
 }
 
 // Text prints the report as tables.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
+	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %d %s\n", r.Nodes, r.Policy, r.Seed, r.Replications, job.Plural(r.Replications, "replication"))
 	for _, s := range r.sections() {
-		fmt.Fprintf(&b, "\n%s\n", s.title)
 		lines := [][]string{append([]string{"way"}, s.head...)}
 		for i := range r.Ways {
-			if cells := s.cells(&r.Ways[i]); cells != nil {
-				lines = append(lines, append([]string{r.Ways[i].name()}, cells...))
+			if row := &r.Ways[i]; s.concerns(row) {
+				lines = append(lines, append([]string{row.name()}, s.cells(row)...))
 			}
 		}
-		replicate.WriteGrid(&b, lines, 1)
+		if len(lines) > 1 {
+			fmt.Fprintf(&b, "\n%s\n", s.title)
+			replicate.WriteGrid(&b, lines, 1)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func positive(m Mean) bool { return m.Mean != nil && *m.Mean > 0 }
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
 
 // name is the way for readers.
 func (row *Row) name() string {
@@ -171,9 +157,6 @@ func (row *Row) name() string {
 }
 
 func (row *Row) own() []string {
-	if !positive(row.Jobs) {
-		return nil
-	}
 	below := ""
 	if row.Under != nil {
 		below = row.Under.text(100, 1) + " %"
@@ -182,16 +165,10 @@ func (row *Row) own() []string {
 }
 
 func (row *Row) hired() []string {
-	if !positive(row.Rented) {
-		return nil
-	}
 	return []string{row.Rented.text(1, 1), row.Interrupted.text(1, 1), row.Cost.text(1, 2), row.ExpectedCost.text(1, 2), row.ExpectedTurnaround.time(), row.Late.text(1, 2)}
 }
 
 func (row *Row) others() []string {
-	if !positive(row.HPCJobs) {
-		return nil
-	}
 	return []string{row.HPCJobs.text(1, 0), row.HPCTurnaround.time(), row.HPCWait.time(), row.HPCBSLD.text(1, 2)}
 }
 

@@ -119,7 +119,7 @@ func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*
 
 // simulate simulates one adaptor in a replication.
 func (s *Scenario) simulate(ctx context.Context, replication int, way *Way) (r run, err error) {
-	r = run{replication: replication, way: Alone, cfg: s.Config(s.Draw(replication), way)}
+	r = run{replication: replication, way: Alone, cfg: s.config(replication, way)}
 	if way != nil {
 		r.way = way.Name
 	}

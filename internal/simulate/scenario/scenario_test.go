@@ -103,7 +103,7 @@ func TestEveryKey(t *testing.T) {
 	if !reflect.DeepEqual(s.Ways, wantWays) {
 		t.Errorf("ways %+v", s.Ways)
 	}
-	w := s.Draw(0)
+	w := draw(s, 0)
 	first := w.Rigid[0]
 	if want := (workload.Rigid{ID: 1, User: 3, Nodes: 2, Run: time.Hour, Request: 2 * time.Hour}); first != want {
 		t.Errorf("first job of others %+v", first)
@@ -125,20 +125,23 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
+// draw returns a simulation of a replication with all jobs.
+func draw(s *Scenario, replication int) sim.Config { return s.config(replication, &Way{}) }
+
 // TestDraw checks that the same seed draws the same jobs, that replications and sources have
 // separate random numbers, and that the jobs of one source do not change what another draws.
 func TestDraw(t *testing.T) {
 	const lublin = "[cluster]\nnodes = 64\n[[rigid]]\nlublin = {jobs = 20, peak_hour = true}\nestimates = \"model\"\n"
 	const facebook = "[[elastic]]\nfacebook = {for = \"10m\"}\n"
 	s := open(t, lublin+facebook+facebook)
-	w := s.Draw(0)
-	if again := open(t, lublin+facebook+facebook).Draw(0); !reflect.DeepEqual(w, again) {
+	w := draw(s, 0)
+	if again := draw(open(t, lublin+facebook+facebook), 0); !reflect.DeepEqual(w, again) {
 		t.Error("the same seed draws other jobs")
 	}
-	if other := s.Draw(1); other.Rigid[0] == w.Rigid[0] || other.Elastic[0].Submit == w.Elastic[0].Submit {
+	if other := draw(s, 1); other.Rigid[0] == w.Rigid[0] || other.Elastic[0].Submit == w.Elastic[0].Submit {
 		t.Error("replications are alike")
 	}
-	if fewer := open(t, lublin+facebook).Draw(0); !reflect.DeepEqual(fewer.Rigid, w.Rigid) || len(fewer.Elastic) >= len(w.Elastic) {
+	if fewer := draw(open(t, lublin+facebook), 0); !reflect.DeepEqual(fewer.Rigid, w.Rigid) || len(fewer.Elastic) >= len(w.Elastic) {
 		t.Error("jobs of others depend on one's own")
 	}
 	for i, e := range w.Elastic[1:] {
@@ -190,7 +193,7 @@ func TestFlags(t *testing.T) {
 	doc.Set("seed", int64(3), "--seed")
 	doc.Append("elastic", map[string]any{"maps": int64(3), "map_time": "1m"}, map[string]string{"": "--maps", "map_time": "--map-time"})
 	s, err := doc.Scenario(nil)
-	if err != nil || s.Cluster.Nodes != 9 || s.Seed != 3 || len(s.Draw(0).Elastic[0].Maps) != 3 {
+	if err != nil || s.Cluster.Nodes != 9 || s.Seed != 3 || len(draw(s, 0).Elastic[0].Maps) != 3 {
 		t.Errorf("%v: %+v", err, s)
 	}
 	doc.Append("elastic", map[string]any{"maps": int64(3), "map_time": "x"}, map[string]string{"": "--maps", "map_time": "--map-time"})
@@ -206,7 +209,7 @@ func TestFlags(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	doc.Set("cluster.nodes", int64(4), "--nodes")
-	if s, err = doc.Scenario(strings.NewReader(text)); err != nil || s.Draw(0).Rigid[0].Nodes != 2 {
+	if s, err = doc.Scenario(strings.NewReader(text)); err != nil || draw(s, 0).Rigid[0].Nodes != 2 {
 		t.Errorf("%v: %+v", err, s)
 	}
 }
@@ -267,7 +270,7 @@ func simulable(t *testing.T, s *Scenario) {
 	if tasks > 10_000 || s.check() != nil {
 		return
 	}
-	w := s.Draw(0)
+	w := draw(s, 0)
 	last := job.Time(0)
 	for _, j := range w.Rigid {
 		if j.Submit < last || j.Nodes < 1 || j.Nodes > s.Cluster.Nodes || j.Run < 0 || j.Request < 1 {

@@ -13,15 +13,14 @@ import (
 // allocation is a job of the batch system: a rigid job, or an allocation that a coordinator
 // requested.
 type allocation struct {
-	id      batch.ID
-	owner   owner
-	user    string // empty: nobody who submits elastic jobs
-	elastic bool
-	nodes   int
-	limit   time.Duration
-	state   allocState
-	began   job.Time
-	on      []int // the indices of its nodes, ascending
+	id    batch.ID
+	owner owner
+	user  string // empty: nobody who submits elastic jobs
+	nodes int
+	limit time.Duration
+	state allocState
+	began job.Time
+	on    []int // the indices of its nodes, ascending
 }
 
 type allocState uint8
@@ -35,17 +34,17 @@ const (
 // owner receives the events of an allocation.
 type owner interface {
 	// began reports that the allocation has its nodes.
-	began(a *allocation)
+	began()
 	// nodeFailed reports that the allocation's node with that rank failed.
-	nodeFailed(a *allocation, rank int)
+	nodeFailed(rank int)
 }
 
 // ends returns the instant at which the wall time ends.
 func (a *allocation) ends() job.Time { return a.began.Add(a.limit) }
 
 // submit puts an allocation into the queue. The owner is called when the allocation begins.
-func (w *World) submit(owner owner, elastic bool, nodes int, limit time.Duration) *allocation {
-	a := &allocation{owner: owner, elastic: elastic, nodes: nodes, limit: limit}
+func (w *World) submit(owner owner, user string, nodes int, limit time.Duration) *allocation {
+	a := &allocation{owner: owner, user: user, nodes: nodes, limit: limit}
 	w.enqueue(a)
 	return a
 }
@@ -92,7 +91,7 @@ func (w *World) account(a *allocation) {
 		of := starts.Job{User: cluster.Number(a.user), Nodes: int32(a.nodes), Limit: a.limit}
 		w.history.Ended = append(w.history.Ended, starts.Ended{Job: of, At: w.now, Run: max(w.now.Sub(a.began), time.Second)})
 	}
-	if a.elastic {
+	if a.user != "" {
 		w.result.HeldElastic += held
 	} else {
 		w.result.HeldRigid += held

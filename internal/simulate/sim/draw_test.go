@@ -84,20 +84,20 @@ type releasingOwner struct {
 	begun int
 }
 
-func (o *releasingOwner) began(*allocation) {
+func (o *releasingOwner) began() {
 	o.begun++
 	o.w.release(o.other)
 }
 
-func (o *releasingOwner) nodeFailed(*allocation, int) {}
+func (o *releasingOwner) nodeFailed(int) {}
 
 // TestReleasedAsItBegins checks that an owner whose allocation is released at the instant of its
 // start is never told that it began.
 func TestReleasedAsItBegins(t *testing.T) {
 	w := newWorld(context.Background(), &Config{Cluster: Cluster{Nodes: 2}, Policy: batch.FCFS})
 	a, b := &releasingOwner{w: w}, &releasingOwner{w: w}
-	b.other = w.submit(a, true, 1, time.Hour)
-	a.other = w.submit(b, true, 1, time.Hour)
+	b.other = w.submit(a, "a", 1, time.Hour)
+	a.other = w.submit(b, "b", 1, time.Hour)
 	w.start()
 	if a.begun != 1 || b.begun != 0 || w.system.Free() != 1 {
 		t.Errorf("%d and %d began, %d nodes are free", a.begun, b.begun, w.system.Free())

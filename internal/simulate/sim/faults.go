@@ -67,7 +67,7 @@ func (w *World) breakDown(node int) {
 	}
 	for rank, n := range holder.on {
 		if n == node {
-			holder.owner.nodeFailed(holder, rank)
+			holder.owner.nodeFailed(rank)
 		}
 	}
 }

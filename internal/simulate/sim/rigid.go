@@ -15,10 +15,10 @@ type rigid struct {
 }
 
 func (r *rigid) submit() {
-	r.alloc = r.w.submit(r, false, r.job.Nodes, r.job.Request)
+	r.alloc = r.w.submit(r, "", r.job.Nodes, r.job.Request)
 }
 
-func (r *rigid) began(a *allocation) {
+func (r *rigid) began() {
 	if r.runs++; r.runs == 1 {
 		r.out.Start = since(r.w.now)
 	}
@@ -27,8 +27,8 @@ func (r *rigid) began(a *allocation) {
 }
 
 // nodeFailed puts the job back at the end of the queue. It will run again from the beginning.
-func (r *rigid) nodeFailed(a *allocation, _ int) {
-	r.w.release(a)
+func (r *rigid) nodeFailed(int) {
+	r.w.release(r.alloc)
 	r.submit()
 }
 

@@ -69,8 +69,7 @@ func (s *site) request(id job.AllocID, req job.AllocRequest) error {
 	}
 	g := &grant{site: s, id: id, workers: make([]*Worker, req.Nodes), broken: make([]bool, req.Nodes), endless: !req.Elastic}
 	s.allocs[id] = g
-	g.alloc = s.w.submit(g, true, req.Nodes, limit)
-	g.alloc.user = s.user
+	g.alloc = s.w.submit(g, s.user, req.Nodes, limit)
 	return nil
 }
 
@@ -107,7 +106,7 @@ func (s *site) expect(live []job.Live) {
 }
 
 // began reports that the allocation has begun, and schedules the start of its workers.
-func (g *grant) began(a *allocation) {
+func (g *grant) began() {
 	if g.site.alone(g) {
 		return
 	}
@@ -115,8 +114,8 @@ func (g *grant) began(a *allocation) {
 	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})
 	} else {
-		w.agenda.schedule(a.ends(), limitRank, g.expire)
-		g.site.send(step.AllocUp{Alloc: g.id, Ends: a.ends()})
+		w.agenda.schedule(g.alloc.ends(), limitRank, g.expire)
+		g.site.send(step.AllocUp{Alloc: g.id, Ends: g.alloc.ends()})
 	}
 	if w.cfg.Cluster.StartUp > 0 {
 		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g.fire)
@@ -140,7 +139,7 @@ func (g *grant) fire() {
 
 // nodeFailed ends the worker of a node that failed. The allocation continues on its other nodes, as
 // with srun --no-kill, and never uses the failed node again. It ends when all its nodes have failed.
-func (g *grant) nodeFailed(_ *allocation, rank int) {
+func (g *grant) nodeFailed(rank int) {
 	if g.broken[rank] {
 		return // the node was repaired in the meantime
 	}

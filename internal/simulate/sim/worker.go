@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/sched"
 	"berth/internal/core/step"
 )
 
@@ -23,7 +24,7 @@ type Worker struct {
 // outputs is the set of a job's map outputs that a worker knows.
 type outputs struct {
 	count int
-	have  []uint64 // a bit for each map
+	have  sched.IndexSet // the maps
 	nodes []int32
 }
 
@@ -85,9 +86,8 @@ func (r *Attempt) stop(how event.Outcome) {
 // locate records the location of a map output. When all are known, the reduces fetch the rest.
 func (k *Worker) locate(a *app, l step.Locate) {
 	o := k.outputsOf(a)
-	bit := uint64(1) << (l.Attempt.Task % 64)
-	if word := &o.have[l.Attempt.Task/64]; *word&bit == 0 {
-		*word |= bit
+	if !o.have.Has(l.Attempt.Task) {
+		o.have.Add(l.Attempt.Task)
 		o.count++
 		if k.World().cfg.Physics != nil {
 			o.nodes = append(o.nodes, int32(a.coordinator.workers[l.Holder].Node))
@@ -110,7 +110,7 @@ func (r *Attempt) Outputs() []int32 { return r.Worker.outputsOf(r.app).nodes }
 func (k *Worker) outputsOf(a *app) *outputs {
 	o := k.known[a.id]
 	if o == nil {
-		o = &outputs{have: make([]uint64, (len(a.Maps)+63)/64)}
+		o = &outputs{}
 		k.known[a.id] = o
 	}
 	return o

@@ -135,7 +135,7 @@ func (w *World) start() {
 		}
 		for _, id := range w.started {
 			if a := w.allocs[id]; a.state == running { // an earlier owner may have released this one
-				a.owner.began(a)
+				a.owner.began()
 			}
 		}
 	}

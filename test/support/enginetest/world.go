@@ -183,7 +183,7 @@ func (w *World) Replayed() *engine.Engine {
 
 // adopt lets the driver adopt the allocations that the engine knows; those
 // that it never received are requested.
-func (w *World) adopt(live []step.AllocStatus) {
+func (w *World) adopt(live []job.Live) {
 	for _, a := range live {
 		if !slices.ContainsFunc(w.allocs, func(b *alloc) bool { return a.ID == b.id }) {
 			w.request(a.ID, a.Request)

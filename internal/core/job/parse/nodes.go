@@ -1,8 +1,8 @@
 package parse
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
@@ -20,9 +20,9 @@ func Nodes(where, s string) (minNodes, maxOfNodes int, err error) {
 	if !ranged {
 		high = low
 	}
-	minNodes, okLow := nodeCount(low)
-	maxOfNodes, okHigh := nodeCount(high)
-	if !okLow || !okHigh {
+	minNodes, err1 := Count(where, low, 1, job.MaxNodes)
+	maxOfNodes, err2 := Count(where, high, 1, job.MaxNodes)
+	if cmp.Or(err1, err2) != nil {
 		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q is not a number of nodes", s), "write a number, a range as in 2-8, or auto")
 	}
 	if minNodes > maxOfNodes {
@@ -30,12 +30,4 @@ func Nodes(where, s string) (minNodes, maxOfNodes int, err error) {
 			"write the smaller number first")
 	}
 	return minNodes, maxOfNodes, nil
-}
-
-func nodeCount(s string) (int, bool) {
-	if !isDigits(s) {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s)
-	return n, err == nil && n >= 1 && n <= job.MaxNodes
 }

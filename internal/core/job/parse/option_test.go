@@ -2,8 +2,10 @@ package parse
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -197,5 +199,17 @@ func TestOptionTable(t *testing.T) {
 				t.Errorf("%s: %q leaves %s as it was", row[1], value, row[5])
 			}
 		}
+	}
+	for option, says := range map[string][]string{
+		"stdout": {job.DefaultStdout, strconv.Itoa(job.ManyTasks)}, "stderr": {job.DefaultStderr},
+	} {
+		for _, text := range says {
+			if o := optionNamed(t, option); !strings.Contains(o.Usage, text) {
+				t.Errorf("--%s does not say %q: %s", option, text, o.Usage)
+			}
+		}
+	}
+	if row := fmt.Sprintf("courtesy\t-\tX\tnumber 0 %d\t", job.MaxCourtesy); !strings.Contains(optionsText, row) {
+		t.Errorf("there is no row %q", row)
 	}
 }

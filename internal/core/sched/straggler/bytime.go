@@ -28,12 +28,12 @@ func (v *View) byTime(r *Running) *estimate {
 	if len(v.Past.Took) < fewestDone {
 		return nil
 	}
-	longest := v.Past.Took[len(v.Past.Took)-1].Seconds()
+	longest := v.Past.Took[len(v.Past.Took)-1]
 	enough, age := longerTimes*longest+longerLooks*v.Interval.Seconds(), r.Age(v.Now).Seconds()
 	if age < enough {
 		return nil
 	}
-	g := &estimate{fresh: median(v.Past.took())}
+	g := &estimate{fresh: median(v.Past.Took)}
 	if t := r.Track; t == nil || age-t.Moved.T.Seconds() < enough {
 		g.speed = max(g.fresh/age, 0.01)
 		g.slow, g.most = g.speed, g.speed

@@ -124,7 +124,7 @@ func (v *View) classes(source job.ProgressSource, age float64) *classes {
 		}
 	}
 	c.increment /= float64(len(of))
-	_, _, c.bound = TwoMeans(n)
+	c.bound = TwoMeans(n)
 	var low, high []float64
 	for i, curve := range of {
 		least, most := curve.within(age)
@@ -162,12 +162,12 @@ func (c Curve) within(t float64) (least, most float64) {
 	return c[i].N, c[i].N
 }
 
-// TwoMeans divides values into the two classes with the least sum of squared distances from their means. It returns the means and
-// the highest value of the lower class. In one dimension classes are intervals, so it tries all cuts of the sorted values and the
-// result is exact. If all values are equal, both means are, too.
-func TwoMeans(values []float64) (low, high, bound float64) {
+// TwoMeans divides values into the two classes with the least sum of squared distances from their means. It returns the highest value of
+// the lower class. In one dimension classes are intervals, so it tries all cuts of the sorted values and the result is exact. If all values
+// are equal, all are in the lower class.
+func TwoMeans(values []float64) (bound float64) {
 	if len(values) == 0 {
-		return 0, 0, 0
+		return 0
 	}
 	x := slices.Sorted(slices.Values(values))
 	total := 0.0
@@ -175,7 +175,7 @@ func TwoMeans(values []float64) (low, high, bound float64) {
 		total += v
 	}
 	best, sum := math.Inf(-1), 0.0
-	low, high, bound = total/float64(len(x)), total/float64(len(x)), x[len(x)-1]
+	bound = x[len(x)-1]
 	for k := 1; k < len(x); k++ {
 		sum += x[k-1]
 		if x[k-1] == x[k] {
@@ -184,8 +184,8 @@ func TwoMeans(values []float64) (low, high, bound float64) {
 		a, b := sum/float64(k), (total-sum)/float64(len(x)-k)
 		// The least sum within the classes corresponds to the greatest between them: k·(n−k)·(a−b)².
 		if between := float64(k) * float64(len(x)-k) * (a - b) * (a - b); between > best {
-			best, low, high, bound = between, a, b, x[k-1]
+			best, bound = between, x[k-1]
 		}
 	}
-	return low, high, bound
+	return bound
 }

@@ -22,12 +22,12 @@ const mostReferences = 24
 // Past is what is known about attempts of one kind of tasks that were done, in this run of the job and in earlier ones.
 // The zero value is empty.
 type Past struct {
-	Done    int             // number of attempts of this run that were done
-	Took    []time.Duration // their durations, ascending; at most mostDurations of them
-	Busy    time.Duration   // sum of all their durations
-	Own     []Reference     // curves of attempts of this run, the latest mostReferences
-	Earlier []Reference     // curves from the application's profile
-	next    int             // index in Own that is replaced next
+	Done    int           // number of attempts of this run that were done
+	Took    []float64     // their durations in seconds, ascending; at most mostDurations of them
+	Busy    time.Duration // sum of all their durations
+	Own     []Reference   // curves of attempts of this run, the latest mostReferences
+	Earlier []Reference   // curves from the application's profile
+	next    int           // index in Own that is replaced next
 }
 
 // mostDurations bounds the length of Took; beyond it, Took is a sample.
@@ -37,7 +37,7 @@ const mostDurations = 1000
 func (p *Past) Add(took time.Duration, track *Track) {
 	p.Done++
 	p.Busy += took
-	p.sample(took)
+	p.sample(took.Seconds())
 	if r, ok := track.reference(took); ok {
 		p.own(r)
 	}
@@ -45,7 +45,7 @@ func (p *Past) Add(took time.Duration, track *Track) {
 
 // sample adds a duration to Took. When Took is full, each of its entries stands for several attempts, and only one of as many replaces an entry. So
 // the first and the last attempts weigh alike.
-func (p *Past) sample(d time.Duration) {
+func (p *Past) sample(d float64) {
 	if len(p.Took) >= mostDurations {
 		if p.Done%(p.Done/mostDurations+1) != 0 {
 			return
@@ -104,7 +104,7 @@ func (p *Past) Quantile(q float64) time.Duration {
 	if len(p.Took) == 0 {
 		return 0
 	}
-	return p.Took[min(int(q*float64(len(p.Took))), len(p.Took)-1)]
+	return seconds(p.Took[min(int(q*float64(len(p.Took))), len(p.Took)-1)])
 }
 
 // Mean returns the mean duration of attempts that were done, 0 if there are none.

@@ -136,18 +136,8 @@ const leastLoose, mostLoose = 0.02, 0.15
 func (l *scale) loosen(p *Past) {
 	l.loose = leastLoose
 	if len(p.Took) >= fewest {
-		took := p.took()
-		l.loose = min(max(spread(took)/median(took), leastLoose), mostLoose)
+		l.loose = min(max(spread(p.Took)/median(p.Took), leastLoose), mostLoose)
 	}
-}
-
-// took returns the durations of attempts that were done, in seconds.
-func (p *Past) took() []float64 {
-	all := make([]float64, len(p.Took))
-	for i, d := range p.Took {
-		all[i] = d.Seconds()
-	}
-	return all
 }
 
 // done returns a scale made from attempts that were done, nil for none.
@@ -192,7 +182,7 @@ func (r *Reference) fits(source job.ProgressSource) bool {
 
 // known sets the time of a fresh attempt to the median of this run's durations.
 func (l *scale) known(p *Past) {
-	if took := p.took(); len(took) > 0 {
-		l.took = median(took)
+	if len(p.Took) > 0 {
+		l.took = median(p.Took)
 	}
 }
