@@ -3,6 +3,7 @@ package hadoop
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -27,12 +28,9 @@ const aggregateBuffer = 64 << 10
 
 // NewAggregate returns the aggregate of a job. With combine it writes partial results.
 func NewAggregate(spec *job.MapReduceSpec, combine bool) *Aggregate {
-	a := &Aggregate{combine: combine, in: NewLineFormat("", 1), outSep: spec.ReduceOutputSeparator, maxUnique: maxUnique(spec)}
+	a := &Aggregate{combine: combine, in: NewLineFormat("", 1), outSep: cmp.Or(spec.ReduceOutputSeparator, string(Separator)), maxUnique: maxUnique(spec)}
 	if m := MapFormat(spec); m.Plain() {
 		a.in = m // the key may contain TABs
-	}
-	if a.outSep == "" {
-		a.outSep = string(Separator)
 	}
 	return a
 }

@@ -3,6 +3,7 @@ package hadoop
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -33,20 +34,14 @@ const (
 
 // NewFieldSelection returns the selection of a job's mapper or reducer.
 func NewFieldSelection(spec *job.MapReduceSpec, mapper bool) (*FieldSelection, error) {
-	where, sep := job.ReduceSelectionKey, spec.Conf[job.SelectionSeparatorKey]
+	where, sep := job.ReduceSelectionKey, cmp.Or(spec.Conf[job.SelectionSeparatorKey], "\t")
 	if mapper {
 		where = job.MapSelectionKey
-	}
-	if sep == "" {
-		sep = "\t"
 	}
 	if utf8.RuneCountInString(sep) != 1 {
 		return nil, job.ConfigError(job.SelectionSeparatorKey, fmt.Sprintf("it cannot be %q", sep), "write one character, which is taken as it is")
 	}
-	selected := spec.Conf[where]
-	if selected == "" {
-		selected = defaultSelection
-	}
+	selected := cmp.Or(spec.Conf[where], defaultSelection)
 	s := &FieldSelection{sep: []byte(sep), mapper: mapper}
 	if err := s.parse(selected); err != nil {
 		return nil, job.ConfigError(where, fmt.Sprintf("it cannot be %q: %v", selected, err), "write the fields of key and value, like 1,3-4:0-")

@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,10 +30,7 @@ type keySpecs struct {
 // overlooks) apply to every -k without flags of its own, and to the whole key if there is no -k. Words that Hadoop
 // silently ignores are refused. where is the job key in errors.
 func parseKeySpecs(where, options, sep string) (keySpecs, error) {
-	if sep == "" {
-		sep = "\t"
-	}
-	ks := keySpecs{sep: []byte(sep)}
+	ks := keySpecs{sep: []byte(cmp.Or(sep, "\t"))}
 	whole := keySpec{beginField: 1, beginChar: 1}
 	words := strings.Fields(options)
 	for i := 0; i < len(words); i++ {

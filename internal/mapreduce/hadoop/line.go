@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"berth/internal/core/job"
@@ -23,10 +24,7 @@ type LineFormat struct {
 }
 
 func NewLineFormat(sep string, fields int) LineFormat {
-	if sep == "" {
-		sep = string(Separator)
-	}
-	return LineFormat{Sep: []byte(sep), fields: max(fields, 1)}
+	return LineFormat{Sep: []byte(cmp.Or(sep, string(Separator))), fields: max(fields, 1)}
 }
 
 // MapFormat is the format of what mappers write.
@@ -61,10 +59,7 @@ const OutputKey = "mapreduce.output.textoutputformat.separator"
 
 // OutputSeparator returns the separator of key and value in the output.
 func OutputSeparator(spec *job.MapReduceSpec) []byte {
-	if sep := spec.Conf[OutputKey]; sep != "" {
-		return []byte(sep)
-	}
-	return []byte{Separator}
+	return []byte(cmp.Or(spec.Conf[OutputKey], string(Separator)))
 }
 
 // RecordFormat is the format of records as an identity reducer hands them on: with a TAB behind the key, which may have others

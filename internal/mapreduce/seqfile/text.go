@@ -2,7 +2,6 @@ package seqfile
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -93,11 +92,5 @@ func bytesOf(b, raw []byte) ([]byte, error) {
 
 func hexOfBytes(b, raw []byte) ([]byte, error) {
 	plain, err := bytesOf(nil, raw)
-	for i := range plain {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = hex.AppendEncode(b, plain[i:i+1])
-	}
-	return b, err
+	return fmt.Appendf(b, "% x", plain), err
 }

@@ -146,22 +146,15 @@ func (f *Folder) put(name string) error {
 // onTheWay reports whether the folder is on the path to a file that the command names or that a
 // pattern may match.
 func (f *Folder) onTheWay(name string) bool {
-	for _, n := range f.named {
-		if strings.HasPrefix(n, name+"/") {
-			return true
-		}
+	if slices.ContainsFunc(f.named, func(n string) bool { return strings.HasPrefix(n, name+"/") }) {
+		return true
 	}
 	depth := strings.Count(name, "/") + 1
-	for _, p := range f.patterns {
+	return slices.ContainsFunc(f.patterns, func(p string) bool {
 		parts := strings.Split(p, "/")
-		if len(parts) <= depth {
-			continue
-		}
-		if ok, _ := path.Match(path.Join(parts[:depth]...), name); ok { // patterns were checked with the spec
-			return true
-		}
-	}
-	return false
+		ok, _ := path.Match(path.Join(parts[:min(depth, len(parts))]...), name) // patterns were checked with the spec
+		return ok && len(parts) > depth
+	})
 }
 
 // matched reports whether any pattern matches the name.

@@ -20,21 +20,21 @@ import (
 // A task that reads the file that its entry names is as far as it has read it.
 func TestProgressByInput(t *testing.T) {
 	_, p := startWorker(t)
-	s := shell(t, `exec 3<{}; dd bs=1000 count=500 <&3 >/dev/null 2>&1; read x <go; dd bs=1000 count=250 <&3 >/dev/null 2>&1; read x <go`)
+	s := shell(t, `exec 3<{}; dd bs=1000 count=500 <&3 >/dev/null 2>&1; read x <go; dd bs=1000 count=250 <&3 >/dev/null 2>&1; read x <on`)
 	s.Bag.Stdout, s.Bag.Stderr = job.Discard, job.Discard
-	goOn := fifo(t, s.Dir, "go")
+	fifos := []string{fifo(t, s.Dir, "go"), fifo(t, s.Dir, "on")} // one each, as whoever opens one again may read its end
 	if err := os.WriteFile(filepath.Join(s.Dir, "in put"), make([]byte, 1_000_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.job(s, 0, 0)
 	at := try(s.ID, 0, 1)
 	p.say(start(at, "in put"))
-	for _, want := range []float64{0.5, 0.75} {
+	for i, want := range []float64{0.5, 0.75} {
 		got := p.progress(at, func(g wire.Progress) bool { return g.Source == job.ProgressInput && g.Fraction == want })
 		if got.N != want*1e6 || got.Phase != job.PhaseCompute {
 			t.Errorf("progress is %+v, want %g bytes read", got, want*1e6)
 		}
-		release(t, goOn)
+		release(t, fifos[i])
 	}
 	if r := p.ended(event.Done); r.Source != job.ProgressInput || r.N != 750_000 {
 		t.Errorf("it ended after %g by %v", r.N, r.Source)
