@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"slices"
 )
@@ -9,11 +10,11 @@ import (
 // Ready holds the ready tasks of a job with equal needs: those that never started, in the order of their indices, and those
 // that start again. A task that never started may start before its turn on a node that has its data, see Near.
 type Ready struct {
-	fresh  IndexSet           // the tasks that never started …
-	count  int32              // … their number …
-	next   int32              // … and the first of them, if there is one
-	marked int                // number of tasks in retry that have failed on a node, see Retry
-	retry  []retry            // in their order
+	fresh  IndexSet // the tasks that never started …
+	count  int32    // … their number …
+	next   int32    // … and the first of them, if there is one
+	marked int      // number of tasks in retry that have failed on a node, see Retry
+	retry  retries
 	near   map[string][]*pile // by host: the tasks whose data it has, maybe repeatedly; "": those whose data no host had at first
 	of     map[int32]*pile    // by task: those of near[""]
 }
@@ -28,22 +29,24 @@ type retry struct {
 	failed      []int32 // nodes on which it has failed, see Ready.Retry
 }
 
-// before orders retries: the lowest rank first, then the lowest task; tasks that were cut short come last, as they need more time than the
-// others.
-func (r retry) before(o retry) int {
-	if r.cut != o.cut {
-		if o.cut {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(r.rank, o.rank), cmp.Compare(r.task, o.task))
-}
+// retries is a heap of retries, the lowest rank first, then the lowest task; tasks that were cut short come last, as they need more time
+// than the others.
+type retries []retry
 
-// add adds a retry in its place.
-func (q *Ready) add(r retry) {
-	i, _ := slices.BinarySearchFunc(q.retry, r, retry.before)
-	q.retry = slices.Insert(q.retry, i, r)
+func (h retries) Len() int { return len(h) }
+func (h retries) Less(i, j int) bool {
+	if h[i].cut != h[j].cut {
+		return h[j].cut
+	}
+	return cmp.Or(cmp.Compare(h[i].rank, h[j].rank), cmp.Compare(h[i].task, h[j].task)) < 0
+}
+func (h retries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *retries) Push(x any)   { *h = append(*h, x.(retry)) }
+func (h *retries) Pop() any {
+	last := len(*h) - 1
+	r := (*h)[last]
+	*h = (*h)[:last]
+	return r
 }
 
 // Extend adds the tasks from the first up to the last. They follow all that the job had, of which others may have other needs.
@@ -70,7 +73,7 @@ func (q *Ready) String() string {
 // avoid. It starts on a node on which it has failed only if no other could run it, even later or when it comes. cut says that the end of its
 // allocation cut it short.
 func (q *Ready) Retry(task, avoid int32, cut bool, failed []int32) {
-	q.add(retry{task: task, avoid: avoid, cut: cut, failed: failed})
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut, failed: failed})
 	if len(failed) > 0 {
 		q.marked++
 	}
@@ -81,12 +84,15 @@ func (q *Ready) Choosy() bool { return q.count == 0 && q.marked > 0 && q.marked 
 
 // again returns the index of the first retry that may start, −1 if there is none; may nil: all may.
 func (q *Ready) again(may func(*retry) bool) int {
+	best := -1
 	for i := range q.retry {
-		if may == nil || may(&q.retry[i]) {
-			return i
+		if (best < 0 || q.retry.Less(i, best)) && (may == nil || may(&q.retry[i])) {
+			if best = i; i == 0 {
+				break // the heap begins with the first of all
+			}
 		}
 	}
-	return -1
+	return best
 }
 
 // CutOnly reports whether all ready tasks were cut short before.
@@ -144,14 +150,11 @@ func (q *Ready) Take(task int32) {
 		}
 		return
 	}
-	i := slices.IndexFunc(q.retry, func(r retry) bool { return r.task == task })
-	if i >= 0 && len(q.retry[i].failed) > 0 {
-		q.marked--
-	}
-	switch {
-	case i == 0: // always, except with journals of other schedulers and results that come late
-		q.retry = q.retry[1:]
-	case i > 0:
-		q.retry = slices.Delete(q.retry, i, i+1)
+	// It is the first, except with journals of other schedulers and results that come late.
+	if i := slices.IndexFunc(q.retry, func(r retry) bool { return r.task == task }); i >= 0 {
+		if len(q.retry[i].failed) > 0 {
+			q.marked--
+		}
+		heap.Remove(&q.retry, i)
 	}
 }

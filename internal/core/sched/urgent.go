@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"container/heap"
 	"slices"
 
 	"berth/internal/core/job"
@@ -25,19 +26,27 @@ func (c *Candidate) overtakes() bool { return c.Urgent && !(c.shuffles() && c.Jo
 // Tasks with the lowest rank come first. None starts on a suspected or slow node or on the node avoid, except that a
 // task without any attempt starts on the node avoid when its penalty has expired, and anywhere if there is no other node.
 func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
-	q.add(retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
 }
 
 // Drop removes all entries of a task.
 func (q *Ready) Drop(task int32) {
-	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.task == task })
+	q.drop(func(r retry) bool { return r.task == task })
 }
 
 // DropDuplicates removes all duplicates that have not started, and reports whether there were any.
 func (q *Ready) DropDuplicates() bool {
+	return q.drop(func(r retry) bool { return r.duplicate })
+}
+
+// drop removes the retries that are not wanted, and reports whether there were any.
+func (q *Ready) drop(unwanted func(retry) bool) bool {
 	before := len(q.retry)
-	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.duplicate })
-	return len(q.retry) < before
+	if q.retry = slices.DeleteFunc(q.retry, unwanted); len(q.retry) < before {
+		heap.Init(&q.retry)
+		return true
+	}
+	return false
 }
 
 // WithoutAttempt returns the number of urgent tasks without a running attempt.

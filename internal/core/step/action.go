@@ -44,6 +44,7 @@ type Grant struct {
 	Node    job.NodeID  `msgpack:"-"`
 	Phase   job.Phase   `msgpack:"p"`
 	Memory  int64       `msgpack:"gm,omitempty"` // see Start.Memory
+	Net     int64       `msgpack:"gn,omitempty"` // a coordinator of an earlier version may send a rate, which is not used
 }
 
 // Commit permits an attempt to commit its output.

@@ -223,7 +223,7 @@ func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var at, from, lines int64
 	s := bufio.NewScanner(io.LimitReader(file, f.Size))
-	s.Buffer(nil, bufferSize)
+	s.Buffer(make([]byte, bufferSize), bufferSize) // all of it is read at a time
 	s.Split(func(b []byte, end bool) (used int, line []byte, err error) {
 		switch used = firstLine(b); {
 		case used == 0:

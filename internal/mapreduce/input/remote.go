@@ -110,7 +110,9 @@ func (f *remote) read(at int64) error {
 		}
 	}
 	data := f.buf[:max(0, min(BlockSize, f.until-at))]
-	if _, err := io.ReadFull(f.stream, data); err != nil {
+	if _, err := io.ReadFull(f.stream, data); err == io.EOF { // it ends too early, at a block
+		return io.ErrUnexpectedEOF
+	} else if err != nil {
 		return err
 	}
 	f.data, f.at, f.next = data, at, at+int64(len(data))

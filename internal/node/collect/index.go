@@ -31,18 +31,22 @@ type key struct{ task, attempt uint32 }
 
 // place is the position of an attempt's frame.
 type place struct {
-	head
 	file   *scanned
 	offset int64
+	at     int64 // time of writing
 }
 
-// scanned is a file of which all frames up to an offset are known.
+// scanned is a file whose frames are known up to an offset, but for those in gaps.
 type scanned struct {
-	path    string
-	end     int64
-	size    int64 // when the file was last scanned
-	damaged bool  // there are frames behind bytes at end that are none: they are damaged, or a network file system does not show them yet
+	path string
+	gaps []gap
+	end  int64
+	size int64 // when the file was last scanned
 }
+
+// gap is a part of a file before a valid frame in which no frame was found: it is damaged, or a network file system
+// does not show it yet.
+type gap struct{ from, to int64 }
 
 // NewIndex returns the index of a folder. The folder is read at the first Open.
 func NewIndex(dir string) *Index {
@@ -75,8 +79,8 @@ func (x *Index) none() error {
 	err := ErrNone
 	for _, name := range slices.Sorted(maps.Keys(x.files)) {
 		switch f := x.files[name]; {
-		case f.damaged:
-			err = fmt.Errorf("%w; %s is damaged at byte %d", err, f.path, f.end)
+		case len(f.gaps) > 0:
+			err = fmt.Errorf("%w; %s is damaged at byte %d", err, f.path, f.gaps[0].from)
 		case f.end < f.size:
 			err = fmt.Errorf("%w; %s is cut off or damaged at byte %d", err, f.path, f.end)
 		}
@@ -118,7 +122,8 @@ func (x *Index) look() error {
 	return nil
 }
 
-// scan adds the frames of a file after those that are known, up to the first incomplete one. Bytes that are no frames are looked at again the next time.
+// scan adds the frames of a file after those that are known, up to the first incomplete one, and those that are visible
+// now where a gap was.
 func (x *Index) scan(f *scanned) error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -129,28 +134,34 @@ func (x *Index) scan(f *scanned) error {
 	if err != nil {
 		return err
 	}
-	f.size, f.damaged = st.Size(), false
-	for at := f.end; ; {
-		end, damaged, err := x.row(f, file, at)
-		if !f.damaged {
-			f.end = end
-		}
-		if err != nil || !damaged {
+	f.size = st.Size()
+	for i := range f.gaps {
+		g := &f.gaps[i]
+		if g.from, _, err = x.row(f, file, g.from, g.to); err != nil {
 			return err
 		}
-		if at, err = findHead(file, end, f.size); err != nil || at == f.size {
+	}
+	f.gaps = slices.DeleteFunc(f.gaps, func(g gap) bool { return g.from >= g.to })
+	for {
+		var damaged bool
+		if f.end, damaged, err = x.row(f, file, f.end, f.size); err != nil || !damaged {
 			return err
 		}
-		f.damaged = true
+		next, err := findHead(file, f.end, f.size)
+		if err != nil || next == f.size {
+			return err
+		}
+		f.gaps = append(f.gaps, gap{f.end, next})
+		f.end = next
 	}
 }
 
-// row adds the frames of a file that follow each other from an offset on. It returns where it ended, and whether it
+// row adds the frames of a file that follow each other between two offsets. It returns where it ended, and whether it
 // ended at bytes that are not the head of a frame.
-func (x *Index) row(f *scanned, file io.ReaderAt, at int64) (end int64, damaged bool, err error) {
+func (x *Index) row(f *scanned, file io.ReaderAt, at, to int64) (end int64, damaged bool, err error) {
 	rest := func() *io.SectionReader { return io.NewSectionReader(file, at, f.size-at) }
 	in := bufio.NewReaderSize(rest(), pieceSize)
-	for at < f.size {
+	for at < to {
 		b, err := in.Peek(headSize)
 		if errors.Is(err, io.EOF) {
 			return at, false, nil
@@ -177,8 +188,8 @@ func (x *Index) row(f *scanned, file io.ReaderAt, at int64) (end int64, damaged 
 // power failure, so that its number was used again. The last one counts.
 func (x *Index) add(f *scanned, h head, offset int64) {
 	k := key{h.Task, h.Attempt}
-	if old, there := x.frames[k]; !there || old.At <= h.At {
-		x.frames[k] = place{head: h, file: f, offset: offset}
+	if old, there := x.frames[k]; !there || old.at <= h.At {
+		x.frames[k] = place{file: f, offset: offset, at: h.At}
 	}
 }
 
@@ -191,15 +202,23 @@ func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
 			return nil, err
 		}
 	}
-	at := p.offset + headSize
-	for earlier := range s {
-		at += p.Sizes[earlier]
-	}
-	var want [4]byte
-	if _, err := x.last.ReadAt(want[:], p.offset+p.size()-int64(tailSize)+4*int64(s)); err != nil {
+	var b [headSize]byte
+	if _, err := x.last.ReadAt(b[:], p.offset); err != nil {
 		return nil, x.notWhole(p, err)
 	}
-	r := io.NewSectionReader(x.last, at, p.Sizes[s])
+	h, ok := parseHead(b[:], p.offset)
+	if !ok || !h.fits(p.file.size-p.offset) {
+		return nil, x.notWhole(p, io.ErrUnexpectedEOF)
+	}
+	at := p.offset + headSize
+	for earlier := range s {
+		at += h.Sizes[earlier]
+	}
+	var want [4]byte
+	if _, err := x.last.ReadAt(want[:], p.offset+h.size()-int64(tailSize)+4*int64(s)); err != nil {
+		return nil, x.notWhole(p, err)
+	}
+	r := io.NewSectionReader(x.last, at, h.Sizes[s])
 	sum := crc32.New(table)
 	if _, err := io.Copy(sum, r); err != nil {
 		return nil, x.notWhole(p, err)

@@ -34,10 +34,16 @@ type Cache struct {
 	host string // for errors
 
 	mu     sync.Mutex
-	used   map[string]int  // how many tasks are about to link a content, by its SHA-256
+	used   map[string]*use // contents that are fetched or about to be linked, by SHA-256
 	sound  map[string]bool // files of contents whose SHA-256 this process has verified
 	held   int64           // size of the cache in bytes, as far as this process knows
 	listed bool
+}
+
+// use counts the tasks that are about to link a content.
+type use struct {
+	sync.Mutex // locked while a task of this process looks for the content and fetches it
+	tasks      int
 }
 
 // unchanged is the modification time of every content that nobody has written to since it was verified.
@@ -45,7 +51,7 @@ var unchanged = time.Unix(946684801, 0)
 
 // OpenCache returns the cache in the folder dir, which is created if it does not exist.
 func OpenCache(dir, host string) (*Cache, error) {
-	c := &Cache{dir: dir, host: host, used: make(map[string]int), sound: make(map[string]bool)}
+	c := &Cache{dir: dir, host: host, used: make(map[string]*use), sound: make(map[string]bool)}
 	if err := c.makeFolders(); err != nil {
 		return nil, err
 	}
@@ -119,9 +125,9 @@ func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Need
 // put links or copies one file into a task's folder.
 func (f *filling) put(i *Item, to string) error {
 	content := f.file(i)
-	f.want(i.Sum, 1)
+	u := f.want(i.Sum, 1)
 	defer f.want(i.Sum, -1)
-	if err := f.have(i); err != nil {
+	if err := f.have(i, u); err != nil {
 		return err
 	}
 	if !i.Own {
@@ -138,16 +144,24 @@ func (f *filling) put(i *Item, to string) error {
 }
 
 // want adds to the tasks that are about to link a content, which protect it from removal.
-func (c *Cache) want(sum string, tasks int) {
+func (c *Cache) want(sum string, tasks int) *use {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.used[sum] += tasks; c.used[sum] == 0 {
+	u := c.used[sum]
+	if u == nil {
+		u = &use{}
+		c.used[sum] = u
+	}
+	if u.tasks += tasks; u.tasks == 0 {
 		delete(c.used, sum)
 	}
+	return u
 }
 
 // have ensures that a content is in the cache. Only one task of one process fetches a content at a time.
-func (f *filling) have(i *Item) error {
+func (f *filling) have(i *Item, u *use) error {
+	u.Lock()
+	defer u.Unlock()
 	if f.intact(i) {
 		return nil
 	}
@@ -159,7 +173,7 @@ func (f *filling) have(i *Item) error {
 		return err
 	}
 	defer part.Close() // closing the file releases its lock
-	if f.intact(i) {   // another task fetched it meanwhile
+	if f.intact(i) {   // another process fetched it meanwhile
 		return nil
 	}
 	if err := f.makeRoom(i.Size); err != nil {

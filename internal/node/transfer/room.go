@@ -65,7 +65,7 @@ func (c *Cache) removeOld(size, free int64) (freed int64, err error) {
 // lock.
 func (c *Cache) busy(e *entry) bool {
 	sum := strings.TrimSuffix(filepath.Base(e.path), programEnd)
-	if e.links > 1 || c.used[sum] > 0 {
+	if e.links > 1 || c.used[sum] != nil {
 		return true
 	}
 	if filepath.Dir(e.path) != c.parts() {

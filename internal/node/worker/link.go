@@ -44,7 +44,7 @@ type link struct {
 // wish is a request that is repeated until it is granted.
 type wish struct {
 	what    wished
-	attempt job.Attempt // the attempt that asks, or the map task whose output is missing, without a number
+	attempt job.Attempt // the attempt that asks, or the map whose output is missing
 }
 
 // wished is the kind of a wish.
@@ -248,6 +248,17 @@ func (l *link) fulfilled(w wish) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.wishes, w)
+}
+
+// located removes the requests for the output of a map, as that of this attempt is there. A later one may be missing.
+func (l *link) located(at job.Attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w := range l.wishes {
+		if w.what == wishOutput && w.attempt.Job == at.Job && w.attempt.Task == at.Task && w.attempt.N <= at.N {
+			delete(l.wishes, w)
+		}
+	}
 }
 
 // forget removes all requests of a job.

@@ -209,7 +209,7 @@ func (t *streamTask) enter(p job.Phase, idle func()) error { return t.a.enter(t.
 // coordinator.
 func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 	return shuffle.Source{Node: w.shuffle, Locations: a.work.places, Lost: func(loc shuffle.Location, err error) {
-		w.link.want(wish{wishOutput, job.Attempt{Job: loc.Attempt.Job, Task: loc.Attempt.Task}},
+		w.link.want(wish{wishOutput, loc.Attempt},
 			wire.FetchFailed{By: a.id, Map: loc.Attempt, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
 	}}
 }

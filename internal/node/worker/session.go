@@ -286,5 +286,5 @@ func (w *worker) locate(m wire.Locate) {
 		return
 	}
 	wk.places.Add(m)
-	w.link.fulfilled(wish{wishOutput, job.Attempt{Job: m.Attempt.Job, Task: m.Attempt.Task}})
+	w.link.located(m.Attempt)
 }

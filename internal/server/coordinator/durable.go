@@ -65,7 +65,9 @@ func (o *outputs) ask() map[job.NodeID]chan wire.Message {
 	for ses := range o.told {
 		n, answer := o.begin(ses)
 		answers[ses.node] = answer
-		_ = ses.conn.Send(&wire.Sync{N: n}) // if that fails its reader ends, and leave is called
+		if ses.conn.Send(&wire.Sync{N: n}) != nil { // what it told may have come after its connection ended
+			o.questions.leave(ses)
+		}
 	}
 	clear(o.told)
 	return answers
@@ -74,6 +76,11 @@ func (o *outputs) ask() map[job.NodeID]chan wire.Message {
 // await waits for the answers.
 func (o *outputs) await(answers map[job.NodeID]chan wire.Message) (errs []error) {
 	timeout := time.After(o.patience)
+	defer func() {
+		for _, c := range answers {
+			o.end(c)
+		}
+	}()
 	for node, c := range answers {
 		select {
 		case m := <-c: // nil where the worker is gone

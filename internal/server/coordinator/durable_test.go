@@ -66,16 +66,16 @@ func TestOutputsAreDurableBeforeRecords(t *testing.T) {
 		t.Fatal("the journals were synced before the outputs")
 	default:
 	}
-	o.answer(q.N-1, &wire.Synced{N: q.N - 1}) // of an earlier round
+	o.answer(ses, q.N-1, &wire.Synced{N: q.N - 1}) // of an earlier round
 	select {
 	case <-synced:
 		t.Fatal("an old answer was taken for the one that was asked for")
 	default:
 	}
 	o.tell(ses) // of a task that ended meanwhile
-	o.answer(q.N, &wire.Synced{N: q.N})
+	o.answer(ses, q.N, &wire.Synced{N: q.N})
 	<-synced
-	o.answer(asked(t, worker).N, &wire.Synced{})
+	o.answer(ses, asked(t, worker).N, &wire.Synced{})
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -92,7 +92,7 @@ func TestOutputsThatCannotBeDurable(t *testing.T) {
 		want     string
 	}{
 		"hangs up": {time.Hour, func(o *outputs, ses *session, _ int64) { o.leave(ses) }, ""},
-		"fails":    {time.Hour, func(o *outputs, _ *session, n int64) { o.answer(n, &wire.Synced{N: n, Error: "no space"}) }, "a1/0: no space"},
+		"fails":    {time.Hour, func(o *outputs, ses *session, n int64) { o.answer(ses, n, &wire.Synced{N: n, Error: "no space"}) }, "a1/0: no space"},
 		"hangs":    {time.Millisecond, func(*outputs, *session, int64) {}, "do not come to their disk"},
 	} {
 		ses, worker := connect(t, "a1/0")

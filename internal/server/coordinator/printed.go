@@ -52,6 +52,7 @@ func (s *Server) printed(r *http.Request) (any, error) {
 	if err != nil || answer == nil {
 		return control.Printed{}, err
 	}
+	defer s.outputs.end(answer)
 	return await(r, answer)
 }
 

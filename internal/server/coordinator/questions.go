@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"maps"
 	"sync"
 
 	"berth/internal/wire"
@@ -32,14 +33,21 @@ func (q *questions) begin(to *session) (n int64, answer chan wire.Message) {
 	return q.last, answer
 }
 
-// answer passes on the first answer to a question.
-func (q *questions) answer(n int64, m wire.Message) {
+// answer passes on the first answer to a question from the worker that was asked.
+func (q *questions) answer(from *session, n int64, m wire.Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if x, ok := q.open[n]; ok {
+	if x, ok := q.open[n]; ok && x.to == from {
 		delete(q.open, n)
 		x.answer <- m
 	}
+}
+
+// end ends a question whose answer nobody waits for any more.
+func (q *questions) end(answer chan wire.Message) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	maps.DeleteFunc(q.open, func(_ int64, x question) bool { return x.answer == answer })
 }
 
 // leave ends the questions to a worker that answers no more.

@@ -127,9 +127,9 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Synced:
-		s.outputs.answer(m.N, m)
+		s.outputs.answer(ses, m.N, m)
 	case *wire.Printed:
-		s.outputs.answer(m.N, m)
+		s.outputs.answer(ses, m.N, m)
 	case wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	default:

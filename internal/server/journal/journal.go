@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -47,11 +46,7 @@ const maxKeep = 1 << 20
 // Create creates a journal with mode 0600. The file must not exist. It and its name are on the disk after
 // the first Sync, as its entries are.
 func Create(path string) (*Journal, error) {
-	j, err := open(path, "create the journal", os.O_CREATE|os.O_EXCL, Recovery{})
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = errors.Join(err, remove(path))
-	}
-	return j, err
+	return open(path, "create the journal", os.O_CREATE|os.O_EXCL, Recovery{})
 }
 
 // OpenAt opens a journal for appending. rec is what Replay found when it read the file. A torn tail
@@ -78,7 +73,11 @@ func open(path, what string, flags int, rec Recovery) (*Journal, error) {
 		err = errors.Join(f.Truncate(rec.End), f.Sync())
 	}
 	if err != nil {
-		return nil, errors.Join(ioError(path, what, err), f.Close())
+		err = errors.Join(ioError(path, what, err), f.Close())
+		if flags != 0 { // it was created here
+			err = errors.Join(err, remove(path))
+		}
+		return nil, err
 	}
 	return j, nil
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
@@ -24,6 +25,9 @@ func endpointOf(ctx context.Context, c aws.Config) (string, error) {
 	from, to := "//sts", "//ec2"
 	if at := configured(ctx, c); at != "" {
 		of.Endpoint, from = &at, to
+	}
+	if strings.Trim(c.Region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return "", fmt.Errorf("%q is not the name of a region", c.Region)
 	}
 	found, err := sts.NewDefaultEndpointResolverV2().ResolveEndpoint(ctx, of)
 	if err != nil {
