@@ -128,12 +128,11 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 		return rest{}, 0, changedSize(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
-	x := rest{file: counting, most: max(r.Length, 0)}
+	x := rest{file: counting, stream: &fileRest{counting, r.Offset, r.Size}, most: max(r.Length, 0)}
 	if r.Length >= 0 || r.Size == 0 {
-		x.stream = &fileRest{countingFile: counting, at: r.Offset, size: r.Size}
 		return x, r.Offset + x.most, nil
 	}
-	d, err := newDecoder(r.Path, bufio.NewReaderSize(counting, 128<<10))
+	d, err := newDecoder(r.Path, bufio.NewReaderSize(x.stream, 128<<10))
 	x.decoder, x.stream, x.most = d, d, r.Size
 	return x, int64(1) << 62, err
 }
@@ -152,7 +151,13 @@ func (x *rest) Close() (err error) {
 	return errors.Join(err, x.file.Close())
 }
 
-// fileRest reads a plain file from an offset to its end.
+// countingFile is a file with the number of bytes that were read from it.
+type countingFile struct {
+	File
+	n int64
+}
+
+// fileRest reads a file from an offset to its end.
 type fileRest struct {
 	*countingFile
 	at, size int64
