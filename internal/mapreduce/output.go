@@ -22,9 +22,9 @@ type Output struct {
 	sequence *seqfile.Options // nil: text
 	file     *os.File         // nil: nothing written, and LazyOutput
 	buf      *bufio.Writer
-	packer   io.WriteCloser  // nil: plain
+	text     io.Writer       // of which the file consists, or from which it is compressed
 	records  *seqfile.Writer // nil: text
-	end      io.Closer       // ends packer or records; nil: there are none
+	end      io.Closer       // ends what is compressed, or records; nil: a plain file needs no end
 	closed   bool
 }
 
@@ -73,14 +73,16 @@ func (o *Output) create() error {
 		return err
 	}
 	o.file, o.buf = file, bufio.NewWriterSize(file, outBuffer)
+	o.text = o.buf
 	switch {
 	case o.sequence != nil:
 		// Hadoop cannot read a file without its header, even if the file has no records.
 		o.records, err = seqfile.NewWriter(o.buf, *o.sequence)
 		o.end = o.records
 	case o.codec != nil:
-		o.packer, err = o.codec.Writer(o.buf)
-		o.end = o.packer
+		packer, err := o.codec.Writer(o.buf)
+		o.text, o.end = packer, packer
+		return outputError(o.path, err)
 	}
 	return outputError(o.path, err)
 }
@@ -96,11 +98,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	if err := o.create(); err != nil {
 		return 0, err
 	}
-	w := io.Writer(o.buf)
-	if o.packer != nil {
-		w = o.packer
-	}
-	n, err := w.Write(p)
+	n, err := o.text.Write(p)
 	return n, outputError(o.path, err)
 }
 
@@ -140,11 +138,7 @@ func (o *Output) Abort() {
 // outputError returns the error for an output file that cannot be written. A full disk has its own
 // class and advice.
 func outputError(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var known *job.Error
-	if errors.As(err, &known) {
+	if err == nil || errors.As(err, new(*job.Error)) {
 		return err
 	}
 	e := job.IOError(job.Transient, path, "cannot be written", err)

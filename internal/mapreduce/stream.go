@@ -87,7 +87,7 @@ func newCombiner(ctx context.Context, p Program, spec *job.MapReduceSpec, partit
 	}
 	run := func(in extsort.Lines, out *extsort.Sorter) error {
 		before := out.Lines
-		err := runProgram(ctx, "combiner", p, in, sorterOutput{out, func() {}}, spent)
+		err := runProgram(ctx, "combiner", p, in, out, spent)
 		if err == nil {
 			err = out.Finish()
 		}

@@ -134,8 +134,10 @@ func (b *bench) timed(p *plant.Planter, c *command, work string, o plant.Options
 		return s, err
 	}
 	err = b.planted(p, c, work, o, func(session *plant.Session) {
-		s.cpu, s.hits = spent()-before, session.Count()
-		s.planted = len(session.Functions())
+		s.cpu = spent() - before
+		for _, f := range session.Functions() {
+			s.hits, s.planted = s.hits+f.Hits, s.planted+1
+		}
 		_, s.standing = session.Planted()
 	})
 	return s, err

@@ -28,18 +28,14 @@ func Analyse(r io.ReaderAt) (*Object, error) {
 	}
 	all := im.extents()
 	im.branches(all)
-	o := &Object{BuildID: im.buildID, Catches: im.catches, Locks: im.locks, Functions: make([]Function, len(all)), Left: map[Reason]int{}}
+	o := &Object{BuildID: im.buildID, Catches: im.catches, Locks: im.locks, Functions: make([]Function, len(all))}
 	for _, p := range im.file.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
 			o.Loads = append(o.Loads, p.ProgHeader)
 		}
 	}
 	for i := range all {
-		f := im.assess(&all[i])
-		if f.Reason != "" {
-			o.Left[f.Reason]++
-		}
-		o.Functions[i] = f
+		o.Functions[i] = im.assess(&all[i])
 	}
 	return o, nil
 }

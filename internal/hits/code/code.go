@@ -63,7 +63,6 @@ type Object struct {
 	Locks     bool
 	Loads     []elf.ProgHeader // the executable segments
 	Functions []Function       // by Entry
-	Left      map[Reason]int   // number of functions that must not be changed, by reason
 }
 
 // Function is one function of an object. Addresses are the virtual addresses of the file.

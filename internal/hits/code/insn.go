@@ -61,17 +61,6 @@ const longest = 15
 // errUnknown means that an instruction is not known, or cut short.
 var errUnknown = errors.New("unknown instruction")
 
-// Shapes of instructions by opcode: whether a ModRM byte follows, and which immediate.
-const (
-	bad    = 1 << iota // invalid in 64-bit mode, or unknown here
-	modrm              // ModRM byte, possibly SIB and displacement
-	imm8               // one byte
-	imm16              // two bytes
-	immz               // four bytes, two with prefix 66
-	near8              // one byte of distance
-	near32             // four bytes of distance
-)
-
 // decoder has the state of the instruction that is being decoded.
 type decoder struct {
 	code   []byte

@@ -3,17 +3,20 @@ package code
 // finish reads what follows the opcode according to its form; extra is the number of further bytes
 // of an immediate.
 func (d *decoder) finish(f form, extra int) (instruction, error) {
-	shape := f.shape
-	if shape&bad != 0 || shape&near32 != 0 && d.size66 && !d.rexW { // processors disagree on the length of the latter
+	short := d.size66 && !d.rexW
+	if f.bad || f.near == 4 && short { // processors disagree on the length of the latter
 		return instruction{}, errUnknown
 	}
-	if shape&modrm != 0 {
+	if f.modrm {
 		d.operand()
 	}
-	i := instruction{kind: f.kind, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d, vector: d.vector, stack: d.stack}
-	extra += d.immediate(shape, &i)
+	i := instruction{kind: f.kind, relative: f.near, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d, vector: d.vector, stack: d.stack}
+	extra += f.imm + f.near
+	if f.immz {
+		extra += pick(short, 2, 4)
+	}
 	switch {
-	case shape&immz != 0 && extra == 4 || extra == 8:
+	case f.immz && extra == 4 || extra == 8:
 		i.constant = d.pos
 	case d.far != 0:
 		i.constant = d.far
@@ -23,27 +26,6 @@ func (d *decoder) finish(f form, extra int) (instruction, error) {
 		return instruction{}, errUnknown
 	}
 	return i, nil
-}
-
-// immediate returns the number of bytes of immediates and distances of a shape.
-func (d *decoder) immediate(shape uint8, i *instruction) int {
-	n := 0
-	if shape&imm8 != 0 {
-		n++
-	}
-	if shape&imm16 != 0 {
-		n += 2
-	}
-	if shape&immz != 0 {
-		n += pick(d.size66 && !d.rexW, 2, 4)
-	}
-	if shape&near8 != 0 {
-		n, i.relative = n+1, 1
-	}
-	if shape&near32 != 0 {
-		n, i.relative = n+4, 4
-	}
-	return n
 }
 
 // operand reads ModRM, SIB and displacement.

@@ -82,8 +82,14 @@ func TestSurvey(t *testing.T) {
 			}
 		}
 		t.Logf("%d functions, %d (%.1f %%) can be planted, flags preserved in %d", len(o.Functions), planted, 100*float64(planted)/float64(len(o.Functions)), careful)
-		for _, reason := range slices.SortedFunc(maps.Keys(o.Left), func(a, b Reason) int { return o.Left[b] - o.Left[a] }) {
-			t.Logf("%6d %5.1f %% %s", o.Left[reason], 100*float64(o.Left[reason])/float64(len(o.Functions)), reason)
+		left := map[Reason]int{}
+		for i := range o.Functions {
+			if why := o.Functions[i].Reason; why != "" {
+				left[why]++
+			}
+		}
+		for _, reason := range slices.SortedFunc(maps.Keys(left), func(a, b Reason) int { return left[b] - left[a] }) {
+			t.Logf("%6d %5.1f %% %s", left[reason], 100*float64(left[reason])/float64(len(o.Functions)), reason)
 		}
 		if len(o.Functions) > 100 && planted < len(o.Functions)/4 {
 			t.Errorf("only %d of %d functions can be planted", planted, len(o.Functions))

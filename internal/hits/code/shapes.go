@@ -5,15 +5,19 @@ import "strings"
 // form is what an opcode says of its instruction.
 type form struct {
 	kind  kind
-	shape uint8
+	near  int  // bytes of the distance to its target: 0, 1 or 4
+	imm   int  // bytes of an immediate
+	immz  bool // with another of four bytes, two with prefix 66
+	modrm bool // with a ModRM byte, possibly SIB and displacement
+	bad   bool // invalid in 64-bit mode, or unknown here
 }
 
 // forms are the letters in the maps of opcodes below.
 var forms = [...]form{
-	'.': {}, '!': {shape: bad}, 'm': {shape: modrm}, '1': {shape: imm8}, '2': {shape: imm16}, '3': {shape: imm16 | imm8}, '4': {shape: immz},
-	'b': {shape: modrm | imm8}, 'z': {shape: modrm | immz},
-	's': {conditional, near8}, 'l': {conditional, near32}, 'o': {loop, near8}, 'x': {loop, near32},
-	'c': {call, near32}, 'j': {jump, near32}, 'k': {jump, near8}, 'r': {kind: ret}, 'R': {ret, imm16}, 'h': {kind: stop},
+	'.': {}, '!': {bad: true}, 'm': {modrm: true}, '1': {imm: 1}, '2': {imm: 2}, '3': {imm: 3}, '4': {immz: true},
+	'b': {modrm: true, imm: 1}, 'z': {modrm: true, immz: true},
+	's': {kind: conditional, near: 1}, 'l': {kind: conditional, near: 4}, 'o': {kind: loop, near: 1}, 'x': {kind: loop, near: 4},
+	'c': {kind: call, near: 4}, 'j': {kind: jump, near: 4}, 'k': {kind: jump, near: 1}, 'r': {kind: ret}, 'R': {kind: ret, imm: 2}, 'h': {kind: stop},
 }
 
 // oneByteForm has the forms of instructions by their first byte, a row for each of its upper halves, except for those that decode

@@ -28,7 +28,7 @@ func (d *decoder) evex() (instruction, error) {
 func (d *decoder) space(number, op byte) (instruction, error) {
 	switch number {
 	case 1:
-		if form := escapedForm[op]; form.shape&modrm != 0 {
+		if form := escapedForm[op]; form.modrm {
 			return d.finish(form, 0)
 		}
 	case 2, 5, 6:

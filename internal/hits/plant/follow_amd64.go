@@ -58,12 +58,8 @@ func (s *Session) Follow(leader int) {
 // first handles the stop after the program's own execve, before its first instruction.
 func (f *follower) first() bool {
 	for {
-		c, err := await(unix.P_PID, f.leader, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
+		c, err := awaitStop(unix.P_PID, f.leader)
 		if err != nil || c.ended() {
-			return false
-		}
-		c, err = await(unix.P_PID, f.leader, unix.WSTOPPED|unix.WNOHANG)
-		if err != nil {
 			return false
 		}
 		t := &tracee{pid: f.leader}

@@ -21,15 +21,8 @@ type object struct {
 // fileID identifies a file and its version.
 type fileID struct{ dev, inode, size, mtime uint64 }
 
-// objects are the objects that this process has analysed.
-type objects struct{ sync.Map } // of *known by fileID
-
-// known is an object, or the reason why it cannot be planted.
-type known struct {
-	once sync.Once
-	o    *object
-	err  error
-}
+// objects are the objects that this process has analysed, or the reasons why they cannot be planted.
+type objects struct{ sync.Map } // of func() (*object, error) by fileID
 
 // open returns the object in a file. dir is the folder of kept objects; "" means that none are kept.
 // A new object is written to dir in the background, counted in writing.
@@ -40,10 +33,8 @@ func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, erro
 	}
 	defer f.Close() // nothing was written
 	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
-	found, _ := k.LoadOrStore(id, &known{})
-	e := found.(*known)
-	e.once.Do(func() { e.o, e.err = load(dir, f, id, writing) })
-	return e.o, e.err
+	found, _ := k.LoadOrStore(id, sync.OnceValues(func() (*object, error) { return load(dir, f, id, writing) }))
+	return found.(func() (*object, error))() // the caller that has stored it waits here, with its file open
 }
 
 // openRegular opens a file of a process for reading. Where the process has another root, its path may

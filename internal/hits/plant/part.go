@@ -2,6 +2,7 @@ package plant
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -81,14 +82,13 @@ type Function struct {
 }
 
 // Functions returns all counted functions, those with most hits first.
-func (s *Session) Functions() []Function {
+func (s *Session) Functions() []*Function {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
-	at := map[functionID]int{} // libraries are shared by programs
-	var list []Function
+	counted := map[functionID]*Function{} // libraries are shared by programs
 	for id, p := range s.parts {
 		for i, n := range p.chosen {
 			if !p.planted[i] {
@@ -96,17 +96,15 @@ func (s *Session) Functions() []Function {
 			}
 			f := &p.o.Functions[n]
 			k := functionID{id.object, f.Entry}
-			if _, there := at[k]; !there {
-				at[k] = len(list)
-				list = append(list, Function{Name: f.Name, Object: p.path, Entry: f.Entry})
+			if counted[k] == nil {
+				counted[k] = &Function{Name: f.Name, Object: p.path, Entry: f.Entry}
 			}
-			list[at[k]].Hits += atomic.LoadUint64(&p.counters[i])
+			counted[k].Hits += atomic.LoadUint64(&p.counters[i])
 		}
 	}
-	slices.SortFunc(list, func(a, b Function) int {
+	return slices.SortedFunc(maps.Values(counted), func(a, b *Function) int {
 		return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Entry, b.Entry))
 	})
-	return list
 }
 
 // Left returns the number of functions that are not counted, by reason.
@@ -121,15 +119,14 @@ func (s *Session) Left() map[code.Reason]int {
 		seen[id.object] = true
 		possible := 0
 		for i := range p.o.Functions {
-			if len(p.o.Functions[i].Original) > 0 {
+			if why := p.o.Functions[i].Reason; why != "" {
+				left[why]++
+			} else {
 				possible++
 			}
 		}
 		if n := possible - len(p.chosen); n > 0 {
 			left[notChosen] += n
-		}
-		for why, n := range p.o.Left {
-			left[why] += n
 		}
 		for i, planted := range p.planted {
 			switch {

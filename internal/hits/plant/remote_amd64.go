@@ -110,17 +110,12 @@ func (r *remote) step() error {
 		if err := unix.PtraceSingleStep(r.pid); err != nil {
 			return err
 		}
-		e, err := await(unix.P_PID, r.pid, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
-		if err != nil {
-			return err
-		}
-		if e.ended() {
-			return errGone // the loop handles its end
-		}
-		e, err = await(unix.P_PID, r.pid, unix.WSTOPPED|unix.WNOHANG)
+		e, err := awaitStop(unix.P_PID, r.pid)
 		switch {
 		case err != nil:
 			return err
+		case e.ended():
+			return errGone // the loop handles its end
 		case e.pid == 0:
 			continue // it was killed, and its end comes next
 		case e.status == int(unix.SIGTRAP):

@@ -61,21 +61,6 @@ func (s *Session) Hits() (n uint64, ok bool) {
 	return n, ok
 }
 
-// Count returns how often all counted functions were entered.
-func (s *Session) Count() (n uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return 0
-	}
-	for _, p := range s.parts {
-		for i := range p.counters {
-			n += atomic.LoadUint64(&p.counters[i])
-		}
-	}
-	return n
-}
-
 // learnAfter is the run time of a program after which its counts show which functions are entered
 // often.
 const learnAfter = 10 * time.Second

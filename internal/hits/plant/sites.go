@@ -176,10 +176,10 @@ func (r *region) emit(bias uint64, exact, catches bool) {
 		}
 		at := code.Placement{Bias: bias, Trampoline: r.at + r.counters + uint64(len(r.trampolines)), Counter: r.at + uint64(i)*8, Exact: exact}
 		patch, trampoline, err := code.Emit(*f, at)
-		if err != nil || len(trampoline) > code.MaxTrampoline || len(patch) > len(f.Original) {
+		if err != nil || len(trampoline) > code.MaxTrampoline {
 			continue
 		}
-		r.sites = append(r.sites, site{counter: i, at: f.Patch + bias, was: f.Original[:len(patch)], patch: patch})
+		r.sites = append(r.sites, site{counter: i, at: f.Patch + bias, was: f.Original, patch: patch})
 		r.trampolines = append(r.trampolines, trampoline...)
 		for len(r.trampolines)%16 != 0 {
 			r.trampolines = append(r.trampolines, 0xcc)

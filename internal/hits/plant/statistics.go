@@ -144,14 +144,10 @@ func (p *Planter) learn(id string, s *statistics) {
 
 // keep must be called with the lock held.
 func (p *Planter) keep(id string, s *statistics) selection {
-	threshold := p.Threshold
-	if threshold == 0 {
-		threshold = 1
-	}
 	if p.programs.byID == nil {
 		p.programs.byID = map[string]selection{}
 	}
-	p.programs.byID[id] = s.choose(threshold)
+	p.programs.byID[id] = s.choose(cmp.Or(p.Threshold, 1))
 	return p.programs.byID[id]
 }
 

@@ -26,6 +26,16 @@ func (c change) ended() bool {
 	return c.code == cldExited || c.code == cldKilled || c.code == cldDumped
 }
 
+// awaitStop waits until a process stops or ends. It leaves an end to be waited for again; the pid of the result is 0 if the process stopped and was
+// then killed.
+func awaitStop(kind, id int) (change, error) {
+	c, err := await(kind, id, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT)
+	if err != nil || c.ended() {
+		return c, err
+	}
+	return await(unix.P_PID, c.pid, unix.WSTOPPED|unix.WNOHANG)
+}
+
 // await waits for a change of a tracee or child of this thread. With WNOHANG the pid of the result
 // is 0 if there is none.
 func await(kind, id, options int) (change, error) {

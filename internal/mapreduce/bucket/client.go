@@ -107,8 +107,7 @@ func answer(err error) (code, message string) {
 
 // failure returns the error of a request for an object. Its class says whether another attempt can help.
 func failure(name, what string, err error) error {
-	var told *job.Error
-	if err == nil || errors.As(err, &told) {
+	if err == nil || errors.As(err, new(*job.Error)) {
 		return err
 	}
 	e := job.IOError(job.Transient, name, what, err)

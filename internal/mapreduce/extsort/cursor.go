@@ -178,30 +178,28 @@ func (c *cursor) load() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if int64(h.raw) > c.run.MaxRaw {
+	if int64(h.Raw) > c.run.MaxRaw {
 		return false, damaged("block %d is larger than the largest", c.block)
 	}
-	payload, err := c.consume(h.length)
+	payload, err := c.consume(int(h.Length))
 	if err != nil {
 		return false, err
 	}
 	if err := h.checkPayload(payload, c.block); err != nil {
 		return false, err
 	}
-	if h.kind == blockEnd {
+	if h.Kind == blockEnd {
 		return false, c.checkEnd(payload)
 	}
 	c.block++
 	c.pos = 0
 	c.raw = payload
-	if h.kind == blockS2 {
-		if h.raw > len(c.unpack) {
+	if h.Kind == blockS2 {
+		raw := int(h.Raw)
+		if n, err := s2.DecodedLen(payload); err != nil || n != raw || raw > len(c.unpack) {
 			return false, damaged("length of block %d", c.block-1)
 		}
-		if n, err := s2.DecodedLen(payload); err != nil || n != h.raw {
-			return false, damaged("length of block %d", c.block-1)
-		}
-		if c.raw, err = s2.Decode(c.unpack[:h.raw], payload); err != nil {
+		if c.raw, err = s2.Decode(c.unpack[:raw], payload); err != nil {
 			return false, damaged("block %d: %v", c.block-1, err)
 		}
 	}

@@ -59,18 +59,16 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// header is a decoded block header.
+// header is a block header without its own CRC. The fields are exported for package binary.
 type header struct {
-	length, raw int // bytes of the payload as it is stored, and unpacked
-	kind        byte
-	crc         uint32
+	Length, Raw uint32 // bytes of the payload as it is stored, and unpacked
+	Kind        byte
+	_           [3]byte
+	CRC         uint32 // of the payload
 }
 
 func putHeader(b []byte, h header, number uint32) {
-	binary.LittleEndian.PutUint32(b, uint32(h.length))
-	binary.LittleEndian.PutUint32(b[4:], uint32(h.raw))
-	binary.LittleEndian.PutUint32(b[8:], uint32(h.kind))
-	binary.LittleEndian.PutUint32(b[12:], h.crc)
+	_, _ = binary.Encode(b, binary.LittleEndian, h) // all callers have headerSize bytes
 	binary.LittleEndian.PutUint32(b[16:], headerCRC(b, number))
 }
 
@@ -81,29 +79,24 @@ func headerCRC(b []byte, number uint32) uint32 {
 }
 
 // parseHeader reads and checks the header of the block with this number.
-func parseHeader(b []byte, number uint32) (header, error) {
+func parseHeader(b []byte, number uint32) (h header, err error) {
 	if binary.LittleEndian.Uint32(b[16:]) != headerCRC(b, number) {
-		return header{}, damaged("checksum of the header of block %d", number)
+		return h, damaged("checksum of the header of block %d", number)
 	}
-	h := header{
-		length: int(binary.LittleEndian.Uint32(b)),
-		raw:    int(binary.LittleEndian.Uint32(b[4:])),
-		kind:   b[8],
-		crc:    binary.LittleEndian.Uint32(b[12:]),
-	}
+	_, _ = binary.Decode(b, binary.LittleEndian, &h) // all callers have headerSize bytes
 	switch {
-	case h.kind > blockEnd,
-		h.kind == blockEnd && h.length != statSize,
-		h.kind == blockStored && h.length != h.raw,
-		h.kind == blockS2 && h.length >= h.raw:
-		return header{}, damaged("header of block %d", number)
+	case h.Kind > blockEnd,
+		h.Kind == blockEnd && h.Length != statSize,
+		h.Kind == blockStored && h.Length != h.Raw,
+		h.Kind == blockS2 && h.Length >= h.Raw:
+		return h, damaged("header of block %d", number)
 	}
 	return h, nil
 }
 
 // checkPayload compares a payload with its checksum.
 func (h *header) checkPayload(payload []byte, number uint32) error {
-	if crc32.Checksum(payload, castagnoli) != h.crc {
+	if crc32.Checksum(payload, castagnoli) != h.CRC {
 		return damaged("checksum of block %d", number)
 	}
 	return nil
@@ -129,7 +122,7 @@ func parseEnd(b []byte) (segmentStat, error) {
 	if err != nil {
 		return s, err
 	}
-	if h.kind != blockEnd || s.MaxRaw < 0 || s.MaxRaw > maxLine+maxVarints {
+	if h.Kind != blockEnd || s.MaxRaw < 0 || s.MaxRaw > maxLine+maxVarints {
 		return s, damaged("a segment without an end")
 	}
 	return s, h.checkPayload(b[headerSize:endSize], s.Blocks)

@@ -73,12 +73,10 @@ type MergedLines struct {
 	memory []byte       // for each merge
 	held   func() int64 // bytes of memory that other data uses meanwhile
 	m      *merger
-	c      *cursor
 
-	key    []byte // of the last record
+	key    []byte // the first one of the present group
 	prefix uint64
-	kept   []byte // a copy of key, once the block of its record is overwritten
-	Groups int64  // different keys among these records
+	Groups int64 // different keys among these records
 }
 
 // Lines merges files for reading, with all the memory of the space.
@@ -117,27 +115,22 @@ func (l *MergedLines) next() error {
 				return err
 			}
 		}
-		if l.c != nil && !l.c.inBlock() {
-			l.kept = append(l.kept[:0], l.key...)
-			l.key = l.kept
-		}
 		c, err := l.m.next()
 		if err != nil {
 			return err
 		}
-		if l.c = c; c != nil {
-			break
+		if c == nil {
+			l.Close()
+			continue
 		}
-		l.Close()
+		key := c.line[:c.keyLen]
+		if c.prefix != l.prefix || l.records == 0 || l.space.Order.Compare(l.key, key) != 0 {
+			l.Groups++
+			l.key, l.prefix = append(l.key[:0], key...), c.prefix
+		}
+		l.begin(c.line, c.keyLen, c.count)
+		return nil
 	}
-	c := l.c
-	key := c.line[:c.keyLen]
-	if c.prefix != l.prefix || l.records == 0 || l.space.Order.Compare(l.key, key) != 0 {
-		l.Groups++
-	}
-	l.key, l.prefix = key, c.prefix
-	l.begin(c.line, c.keyLen, c.count)
-	return nil
 }
 
 // Close closes the files of the merge in progress.

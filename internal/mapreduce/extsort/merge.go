@@ -143,10 +143,6 @@ func (m *merger) next() (*cursor, error) {
 	return m.cursors[i], nil
 }
 
-// inBlock reports whether the next record is in the current block. If it is, the current record stays
-// in memory when the cursor moves on.
-func (c *cursor) inBlock() bool { return c.pos < len(c.raw) }
-
 func (m *merger) less(a, b int32) bool {
 	pa, pb := m.prefix[a], m.prefix[b]
 	if pa != pb {

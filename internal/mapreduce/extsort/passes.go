@@ -134,26 +134,22 @@ func (s *Space) firstPass(files []*File, pass, last int64) int {
 }
 
 // passBytes returns how many bytes all passes before the last merge will read.
-func (s *Space) passBytes(files []*File, pass, last int64) int64 {
-	left := slices.Clone(files)
-	var sum int64
-	for {
-		n := s.firstPass(left, pass, last)
-		if n == 0 {
-			return sum
-		}
+func (s *Space) passBytes(files []*File, pass, last int64) (sum int64) {
+	_, _ = s.passes(files, pass, last, func(files []*File) (*File, error) { // it merges nothing, and so cannot fail
 		one := &File{segments: make([]segment, s.Partitions)}
-		for _, f := range left[:n] {
+		for _, f := range files {
 			one.size += f.size
 			for part, e := range f.segments {
 				total := &one.segments[part]
 				total.Length += e.Length
+				total.Records += e.Records
 				total.MaxRaw = max(total.MaxRaw, e.MaxRaw)
 			}
 		}
 		sum += one.size
-		left = append(left[n:], one)
-	}
+		return one, nil
+	})
+	return sum
 }
 
 // atOnce returns how many of the files, counted from the first, can be merged at once with memory

@@ -22,7 +22,7 @@ func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, bu
 		if err != nil {
 			return nil, err
 		}
-		if length -= headerSize + int64(h.length); length < 0 {
+		if length -= headerSize + int64(h.Length); length < 0 {
 			return nil, damaged("block %d reaches beyond its segment", number)
 		}
 		if _, err := w.Write(head); err != nil {
@@ -32,7 +32,7 @@ func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, bu
 		if err != nil {
 			return nil, err
 		}
-		if h.kind != blockEnd {
+		if h.Kind != blockEnd {
 			continue
 		}
 		s := parseStat(last)
@@ -47,7 +47,7 @@ func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, bu
 func verifyPayload(w io.Writer, r io.Reader, h header, number uint32, buf []byte) ([]byte, error) {
 	var crc uint32
 	var piece []byte
-	for left := h.length; left > 0; left -= len(piece) {
+	for left := int(h.Length); left > 0; left -= len(piece) {
 		piece = buf[:min(left, len(buf))]
 		if _, err := io.ReadFull(r, piece); err != nil {
 			return nil, err
@@ -57,7 +57,7 @@ func verifyPayload(w io.Writer, r io.Reader, h header, number uint32, buf []byte
 			return nil, err
 		}
 	}
-	if crc != h.crc {
+	if crc != h.CRC {
 		return nil, damaged("checksum of block %d", number)
 	}
 	return piece, nil

@@ -133,7 +133,7 @@ func (w *runWriter) addLarge(line []byte, keyLen int, count int64) error {
 		crc = crc32.Update(crc, castagnoli, part)
 		raw += len(part)
 	}
-	putHeader(head, header{length: raw, raw: raw, kind: blockStored, crc: crc}, w.stat.Blocks)
+	putHeader(head, header{Length: uint32(raw), Raw: uint32(raw), Kind: blockStored, CRC: crc}, w.stat.Blocks)
 	w.countBlock(raw)
 	for _, part := range [][]byte{head, line, tail} {
 		if _, err := w.file.Write(part); err != nil {
@@ -155,12 +155,11 @@ func (w *runWriter) countBlock(raw int) {
 func (w *runWriter) closeBlock() error {
 	payload := w.out[w.open+headerSize : w.n]
 	if len(payload) > 0 {
-		h := header{raw: len(payload)}
-		payload, h.kind = w.pack(payload)
-		h.length, h.crc = len(payload), crc32.Checksum(payload, castagnoli)
-		putHeader(w.out[w.open:], h, w.stat.Blocks)
-		w.countBlock(h.raw)
-		w.open += headerSize + h.length
+		raw := len(payload)
+		payload, kind := w.pack(payload)
+		putHeader(w.out[w.open:], header{Length: uint32(len(payload)), Raw: uint32(raw), Kind: kind, CRC: crc32.Checksum(payload, castagnoli)}, w.stat.Blocks)
+		w.countBlock(raw)
+		w.open += headerSize + len(payload)
 	}
 	w.n = w.open
 	if len(w.out)-w.n < w.block+headerSize {
@@ -227,7 +226,7 @@ func (w *runWriter) endSegment() error {
 		b := w.out[w.open : w.open+endSize]
 		_, _ = binary.Encode(b[headerSize:], binary.LittleEndian, w.stat) // numbers of a fixed size, so this does not fail
 		crc := crc32.Checksum(b[headerSize:], castagnoli)
-		putHeader(b, header{length: statSize, kind: blockEnd, crc: crc}, w.stat.Blocks)
+		putHeader(b, header{Length: statSize, Kind: blockEnd, CRC: crc}, w.stat.Blocks)
 		w.n = w.open + endSize
 		s.Length = w.at + int64(w.n) - s.Offset
 		w.beginBlock()

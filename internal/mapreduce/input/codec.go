@@ -192,8 +192,7 @@ func (d *decoder) Close() error { return d.stream.Close() }
 
 // failed returns the error for a file that cannot be uncompressed. It returns errors of the file system unchanged.
 func (d *decoder) failed(err error) error {
-	var below *job.Error
-	if errors.As(err, &below) {
+	if errors.As(err, new(*job.Error)) {
 		return err
 	}
 	what := "is damaged, or is not a " + d.codec.Name + " file"

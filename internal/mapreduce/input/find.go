@@ -201,11 +201,15 @@ func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 			return inputError(path, err)
 		}
 		if info.IsDir() {
-			skip, err := f.skipDir(path, info, above)
+			read, err := f.readsFolder(path)
 			if err != nil {
 				return err
 			}
-			if skip {
+			if !read {
+				continue
+			}
+			if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
+				f.skipped++ // the link leads to a folder that is being read
 				continue
 			}
 		}
@@ -214,20 +218,6 @@ func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 		}
 	}
 	return nil
-}
-
-// skipDir reports whether a folder below an input folder is skipped.
-func (f *finder) skipDir(path string, info fs.FileInfo, above []fs.FileInfo) (bool, error) {
-	if read, err := f.readsFolder(path); !read {
-		return err == nil, err
-	}
-	for _, a := range above {
-		if os.SameFile(a, info) {
-			f.skipped++ // the link leads to a folder that is being read
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // readsFolder reports whether the folders below input folders are read. It returns an error if they are refused.

@@ -82,19 +82,15 @@ type tabs struct {
 }
 
 func (t *tabs) piece(b, in []byte) (filled, consumed int) {
-	i := bytes.IndexByte(in, '\n')
-	switch {
-	case i == 0 && !t.tabbed:
-		t.tabbed = true
-		b[0] = '\t'
-		return 1, 0
-	case i == 0:
-		t.tabbed = false
+	if in[0] == '\n' {
+		if t.tabbed = !t.tabbed; t.tabbed {
+			b[0] = '\t'
+			return 1, 0
+		}
 		b[0] = '\n'
 		return 1, 1
-	case i > 0:
-		in = in[:i]
 	}
+	in, _, _ = bytes.Cut(in, lineEnd)
 	m := copy(b, in)
 	t.tabbed = t.tabbed || bytes.IndexByte(in[:m], '\t') >= 0
 	return m, m

@@ -71,26 +71,18 @@ func namedObject(name, input string, patterns []string) (named string, is bool) 
 		return input, name == input || strings.HasPrefix(name, input+"/")
 	}
 	for _, p := range patterns {
-		at := 0
-		for range strings.Count(p, "/") + 1 {
-			next := strings.IndexByte(name[at:], '/')
-			if next < 0 {
-				at = len(name) + 1
-				break
-			}
-			at += next + 1
+		depth := strings.Count(p, "/") + 1
+		parts := strings.SplitN(name, "/", depth+1)
+		if len(parts) < depth {
+			continue
 		}
-		named = name[:at-1]
-		last, wanted := lastPart(named), lastPart(p)
-		if match, _ := path.Match(p, named); match && strings.Count(named, "/") == strings.Count(p, "/") && (!hiddenPart(last) || wanted[0] == last[0]) {
+		named, last, wanted := strings.Join(parts[:depth], "/"), parts[depth-1], p[strings.LastIndexByte(p, '/')+1:]
+		if match, _ := path.Match(p, named); match && (!hiddenPart(last) || wanted[0] == last[0]) {
 			return named, true
 		}
 	}
 	return "", false
 }
-
-// lastPart returns what is behind the last slash of a name.
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // hiddenPart reports whether a part of an object's name hides the object. Names are joined from variables, so "", "." and ".." are no names of hidden folders.
 func hiddenPart(part string) bool { return part != "" && part != "." && part != ".." && hidden(part) }

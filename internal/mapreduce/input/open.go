@@ -11,7 +11,6 @@ import (
 
 // File is an input file that is open for reading.
 type File interface {
-	io.Reader // from the beginning
 	io.ReaderAt
 	io.Closer
 	Name() string // its path, for errors

@@ -145,7 +145,7 @@ func (f inputFile) whole() job.Range {
 
 // cut returns the ranges of the file, of about size bytes each.
 func (f inputFile) cut(size int64) []job.Range {
-	if f.packed || float64(f.Size) <= slop*float64(size) {
+	if f.packed {
 		return []job.Range{f.whole()}
 	}
 	var ranges []job.Range
@@ -222,7 +222,7 @@ func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var at, from, lines int64
-	s := bufio.NewScanner(io.LimitReader(file, f.Size))
+	s := bufio.NewScanner(io.NewSectionReader(file, 0, f.Size))
 	s.Buffer(make([]byte, bufferSize), bufferSize) // all of it is read at a time
 	s.Split(func(b []byte, end bool) (used int, line []byte, err error) {
 		switch used = firstLine(b); {

@@ -43,8 +43,7 @@ func newLineRange(file File, r job.Range, spec *job.MapReduceSpec) (source, erro
 }
 
 func inputError(path string, err error) error {
-	var known *job.Error
-	if errors.As(err, &known) {
+	if errors.As(err, new(*job.Error)) {
 		return err
 	}
 	e := job.IOError(job.Transient, path, "input cannot be read", err)
@@ -156,19 +155,4 @@ func (p *lineRange) bytesRead() int64 {
 	n := p.at - p.reported
 	p.reported = p.at
 	return n
-}
-
-// countingFile counts what is read from a file and names it in errors.
-type countingFile struct {
-	File
-	n int64
-}
-
-func (f *countingFile) Read(b []byte) (int, error) {
-	n, err := f.File.Read(b)
-	f.n += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = inputError(f.Name(), err)
-	}
-	return n, err
 }

@@ -36,7 +36,6 @@ type remote struct {
 	net  func(int64)
 	end  int64 // the offset up to which a request reaches
 	size int64
-	pos  int64 // of Read
 
 	stream io.ReadCloser // the answer to the present request; nil: none
 	next   int64         // the offset of its next byte
@@ -135,17 +134,6 @@ func (f *remote) ReadAt(p []byte, off int64) (n int, err error) {
 		n += copy(p[n:], f.data[at-f.at:])
 	}
 	return n, nil
-}
-
-// Read continues where the last Read ended.
-func (f *remote) Read(p []byte) (int, error) {
-	p = p[:min(len(p), BlockSize)] // so that the first block can be decompressed before the next has arrived
-	n, err := f.ReadAt(p, f.pos)
-	f.pos += int64(n)
-	if n > 0 {
-		return n, nil
-	}
-	return n, err
 }
 
 // Name returns the file's path or the object's name.

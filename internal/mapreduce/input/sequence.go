@@ -44,7 +44,7 @@ func newSequenceRange(file File, r job.Range, spec *job.MapReduceSpec) (source, 
 
 // begin reads the header and finds the first record of the range.
 func (s *sequenceRange) begin(start, stop, size int64, rawBytes bool) error {
-	from := func(offset int64) io.Reader { return &fileRest{countingFile: s.file, at: offset, size: size} }
+	from := func(offset int64) io.Reader { return &fileRest{s.file, offset, size} }
 	h, err := seqfile.ReadHeader(from(0))
 	if err != nil {
 		return err
@@ -106,8 +106,7 @@ func (s *sequenceRange) nextRecord() error {
 
 // failed returns the error for a SequenceFile that cannot be read. It returns io.EOF and errors of the file system unchanged.
 func (s *sequenceRange) failed(err error) error {
-	var below *job.Error
-	if err == nil || errors.As(err, &below) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
+	if err == nil || errors.As(err, new(*job.Error)) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
 		return err
 	}
 	return job.IOError(job.User, s.file.Name(), "cannot be read as a SequenceFile", err).Advice("write the file again, or leave it out of the input")

@@ -48,7 +48,9 @@ func testAnswersThatEndEarly(t *testing.T) {
 		}
 		s := &shortSource{data, BlockSize}
 		r := job.Range{Path: name, Length: length, Size: int64(len(data))}
-		open := func(ctx context.Context, _ job.Split, _ int) (File, error) { return OpenRemote(ctx, s, r, func(int64) {}) }
+		open := func(ctx context.Context, _ job.Split, _ int) (File, error) {
+			return OpenRemote(ctx, s, r, func(int64) {})
+		}
 		in, err := OpenSplit(t.Context(), job.Split{Ranges: []job.Range{r}}, &job.MapReduceSpec{}, open, nil)
 		if err != nil {
 			t.Fatal(name, err)

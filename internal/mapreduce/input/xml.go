@@ -3,10 +3,10 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"berth/internal/core/job"
 )
@@ -22,10 +22,10 @@ const maxXML = 64 << 20
 type xmlRange struct {
 	recordRange
 	begin, end []byte
-	stop       int64  // records from this offset belong to the next range
-	buf        []byte // bytes of the file that were not used
-	pos        int64  // offset of buf in the file
-	oneLine    bool   // refuse a record with a newline
+	stop       int64 // records from this offset belong to the next range
+	in         *bufio.Scanner
+	pos        int64 // offset in the file behind what in has used
+	oneLine    bool  // refuse a record with a newline
 }
 
 // newXMLRange returns the records of a range of an open file.
@@ -36,79 +36,51 @@ func newXMLRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error
 	}
 	x := &xmlRange{recordRange: recordRange{rest: in}, begin: []byte(spec.Conf[job.XMLBeginKey]), end: []byte(spec.Conf[job.XMLEndKey]),
 		pos: r.Offset, stop: stop, oneLine: spec.Mapper.Native != ""}
-	x.next = x.nextRecord
+	x.next, x.in = x.nextRecord, bufio.NewScanner(x.stream)
+	x.in.Buffer(make([]byte, tailChunk), maxXML)
+	x.in.Split(x.split)
 	return x, nil
 }
 
 // nextRecord reads a record into line. It returns io.EOF behind the last one.
 func (x *xmlRange) nextRecord() error {
-	if err := x.seek(); err != nil {
-		return err
+	switch {
+	case x.in.Scan():
+	case errors.Is(x.in.Err(), bufio.ErrTooLong):
+		return x.refuse(x.pos, fmt.Sprintf("does not end within %d MiB", maxXML>>20), "check the texts begin and end of -inputreader")
+	default:
+		return cmp.Or(x.in.Err(), io.EOF)
 	}
-	for from := 0; ; {
-		if i := bytes.Index(x.buf[from:], x.end); i >= 0 {
-			return x.emit(from + i + len(x.end))
-		}
-		from = max(0, len(x.buf)-len(x.end)+1)
-		if len(x.buf) > maxXML {
-			return x.refuse(fmt.Sprintf("does not end within %d MiB", maxXML>>20), "check the texts begin and end of -inputreader")
-		}
-		if err := x.more(); err != nil {
-			return err
-		}
+	record := x.in.Bytes()
+	if x.oneLine && bytes.IndexByte(record, '\n') >= 0 {
+		return x.refuse(x.pos-int64(len(record)), "contains a newline, but without a mapper a record is a line", "give a command as mapper; cat copies records")
 	}
-}
-
-// seek skips to the next begin mark.
-func (x *xmlRange) seek() error {
-	for {
-		i := bytes.Index(x.buf, x.begin)
-		if i < 0 {
-			x.drop(max(0, len(x.buf)-len(x.begin)+1))
-		} else {
-			x.drop(i)
-		}
-		switch {
-		case x.pos >= x.stop:
-			return io.EOF
-		case i >= 0:
-			return nil
-		}
-		if err := x.more(); err != nil {
-			return err
-		}
-	}
-}
-
-// emit makes the first n bytes of buf the record that is returned.
-func (x *xmlRange) emit(n int) error {
-	if x.oneLine && bytes.IndexByte(x.buf[:n], '\n') >= 0 {
-		return x.refuse("contains a newline, but without a mapper a record is a line", "give a command as mapper; cat copies records")
-	}
-	x.line = append(append(x.line[:0], x.buf[:n]...), '\t', '\n')
-	x.drop(n)
+	x.line = append(append(x.line[:0], record...), '\t', '\n')
 	return nil
 }
 
-func (x *xmlRange) drop(n int) {
-	x.buf = x.buf[n:]
-	x.pos += int64(n)
-}
-
-// more reads the next bytes of the file into buf.
-func (x *xmlRange) more() error {
-	have := len(x.buf)
-	x.buf = slices.Grow(x.buf, tailChunk)
-	n, err := x.stream.Read(x.buf[have : have+tailChunk])
-	if x.buf = x.buf[:have+n]; n > 0 {
-		return nil
+// split finds the next record at the beginning of b, or returns how many bytes precede it (bufio.SplitFunc).
+func (x *xmlRange) split(b []byte, _ bool) (used int, record []byte, err error) {
+	i := bytes.Index(b, x.begin)
+	if used = i; i < 0 {
+		used = max(0, len(b)-len(x.begin)+1)
 	}
-	return err
+	if x.pos+int64(used) >= x.stop {
+		return 0, nil, bufio.ErrFinalToken
+	}
+	if i >= 0 {
+		if n := bytes.Index(b[i:], x.end); n >= 0 {
+			used += n + len(x.end)
+			record = b[i:used]
+		}
+	}
+	x.pos += int64(used)
+	return used, record, nil
 }
 
-// refuse returns the error for the record at pos.
-func (x *xmlRange) refuse(what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeFailed, Where: x.file.Name(), What: fmt.Sprintf("the record at byte %d %s", x.pos, what), Do: do}
+// refuse returns the error for the record at an offset.
+func (x *xmlRange) refuse(at int64, what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeFailed, Where: x.file.Name(), What: fmt.Sprintf("the record at byte %d %s", at, what), Do: do}
 }
 
 // recordRange returns the records of a range one after the other.
@@ -156,12 +128,11 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 		return rest{}, 0, changedSize(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
-	x := rest{file: counting, most: max(r.Length, 0)}
+	x := rest{file: counting, stream: &fileRest{counting, r.Offset, r.Size}, most: max(r.Length, 0)}
 	if r.Length >= 0 || r.Size == 0 {
-		x.stream = &fileRest{countingFile: counting, at: r.Offset, size: r.Size}
 		return x, r.Offset + x.most, nil
 	}
-	d, err := newDecoder(r.Path, bufio.NewReaderSize(counting, 128<<10))
+	d, err := newDecoder(r.Path, bufio.NewReaderSize(x.stream, 128<<10))
 	x.decoder, x.stream, x.most = d, d, r.Size
 	return x, int64(1) << 62, err
 }
@@ -180,7 +151,13 @@ func (x *rest) Close() (err error) {
 	return errors.Join(err, x.file.Close())
 }
 
-// fileRest reads a plain file from an offset to its end.
+// countingFile is a file with the number of bytes that were read from it.
+type countingFile struct {
+	File
+	n int64
+}
+
+// fileRest reads a file from an offset to its end.
 type fileRest struct {
 	*countingFile
 	at, size int64

@@ -64,18 +64,9 @@ type Collector struct {
 
 // output is the state of the output of a map.
 type output struct {
-	state state
-	loc   Location      // from where it is or was fetched
-	file  *extsort.File // its segment; nil: empty, or not fetched
+	loc  Location      // from where it is or was fetched, or will be; zero: no usable location is known
+	file *extsort.File // its segment; nil: empty, or not fetched
 }
-
-type state int
-
-const (
-	unlocated state = iota // no usable location is known
-	located                // it is being fetched, or will be
-	fetched
-)
 
 // NewCollector returns a collector that has fetched nothing.
 func NewCollector(c Config) *Collector {
@@ -162,9 +153,9 @@ func (c *Collector) next() (loc Location, ok bool, more <-chan struct{}) {
 	for _, loc := range list {
 		c.read++
 		task := loc.Attempt.Task
-		if task >= 0 && task < len(c.outputs) && c.outputs[task].state == unlocated {
+		if task >= 0 && task < len(c.outputs) && c.outputs[task].loc == (Location{}) {
 			loc = c.Locations.newest(task) // an older location may not answer any more
-			c.outputs[task] = output{state: located, loc: loc}
+			c.outputs[task] = output{loc: loc}
 			return loc, true, nil
 		}
 	}
@@ -179,7 +170,7 @@ func (c *Collector) add(loc Location, file *extsort.File, bytes int64) (last boo
 	if file != nil {
 		records = file.Records()
 	}
-	c.outputs[loc.Attempt.Task] = output{state: fetched, loc: loc, file: file}
+	c.outputs[loc.Attempt.Task] = output{loc: loc, file: file}
 	c.missing--
 	c.Bytes += bytes
 	c.Progress.In(bytes, records)
@@ -192,7 +183,7 @@ func (c *Collector) giveUp(loc Location, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if newer := c.Locations.newest(loc.Attempt.Task); newer != loc {
-		c.outputs[loc.Attempt.Task] = output{state: located, loc: newer}
+		c.outputs[loc.Attempt.Task] = output{loc: newer}
 		c.again = append(c.again, newer) // for the copier that has given it up, or the first one that begins
 		return
 	}

@@ -88,22 +88,19 @@ func (f *copier) fetch(ctx context.Context, loc Location) error {
 	if err != nil {
 		return err
 	}
+	if seg.Body != nil {
+		defer seg.Body.Close() // only read
+	}
 	var file *extsort.File
 	switch {
+	case seg.Length == 0:
 	case seg.Body != nil:
-		defer seg.Body.Close() // only read
-		if seg.Length > 0 {
-			if file, err = f.copy(seg); err != nil {
-				return err
-			}
-		}
-	case seg.Length > 0:
-		if file, err = extsort.OpenSegment(seg.Path, seg.Offset, seg.Length); err != nil {
-			return err
-		}
+		file, err = f.copy(seg)
+	default:
+		file, err = extsort.OpenSegment(seg.Path, seg.Offset, seg.Length)
 	}
-	if seg.Body != nil {
-		f.end += seg.Length
+	if err != nil {
+		return err
 	}
 	if f.add(loc, file, seg.Length) {
 		f.done()
@@ -130,6 +127,7 @@ func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 	case errors.As(err, new(*fs.PathError)): // of the file, not of the stream
 		return nil, &scratchFault{extsort.ScratchError(f.path, err)}
 	case err == nil:
+		f.end += seg.Length
 		f.Progress.Out(seg.Length, 0)
 		f.Progress.Net(seg.Length)
 	}
