@@ -89,7 +89,7 @@ func (n *Nodes) Began(id job.AllocID) Began {
 	if a == nil || a.Began.IsZero() {
 		return Began{}
 	}
-	b := Began{Job: a.job, Requested: job.Time(a.Requested.UnixNano()), Wait: a.AllocView.Began.Sub(a.Requested), First: true}
+	b := Began{Job: a.job, Requested: job.TimeOf(a.Requested), Wait: a.AllocView.Began.Sub(a.Requested), First: true}
 	for other, x := range n.allocs {
 		if other != id && x.job == a.job && !x.Began.IsZero() {
 			b.First = false

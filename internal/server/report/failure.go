@@ -79,7 +79,7 @@ func (j *Job) noteFailure(r *ending) {
 func (j *Job) noteStraggler(r *ending) {
 	if r.Outcome == event.Killed && (r.Slow || r.task.pos == posDone) {
 		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(r.Attempt.Task), r.Attempt.N, cmp.Or(j.info.Nodes.host(r.node), string(r.node)),
-			time.Duration(r.seconds*float64(time.Second)).Round(time.Second/10), r.Reason), maxFailures)
+			job.Seconds(r.seconds).Round(time.Second/10), r.Reason), maxFailures)
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // States in a view besides event.State's.
 const (
 	// StateInterrupted is the state of a job that has not ended while no coordinator runs.
-	StateInterrupted = "interrupted"
+	StateInterrupted event.State = "interrupted"
 	// StateDamaged is the state of a run whose folder or journal cannot be read.
-	StateDamaged = "damaged"
+	StateDamaged event.State = "damaged"
 )
 
 // The sources of an expected end.
@@ -24,13 +24,13 @@ const (
 
 // Status is the short view of a job, used by `berth status --json`.
 type Status struct {
-	ID         job.ID   `json:"id"`
-	Name       string   `json:"name"`
-	Kind       job.Kind `json:"kind"`  // bag or mapreduce
-	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
-	TasksDone  int      `json:"tasks_done"`
-	TasksTotal int      `json:"tasks_total"`
-	Open       bool     `json:"open,omitempty"` // tasks can be added to it (berth add)
+	ID         job.ID      `json:"id"`
+	Name       string      `json:"name"`
+	Kind       job.Kind    `json:"kind"`  // bag or mapreduce
+	State      event.State `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
+	TasksDone  int         `json:"tasks_done"`
+	TasksTotal int         `json:"tasks_total"`
+	Open       bool        `json:"open,omitempty"` // tasks can be added to it (berth add)
 
 	TasksFailed  int       `json:"tasks_failed"`
 	TasksRunning int       `json:"tasks_running"`

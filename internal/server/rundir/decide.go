@@ -159,7 +159,7 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 	return p, err
 }
 
-func now() job.Time { return job.Time(time.Now().UnixNano()) }
+func now() job.Time { return job.TimeOf(time.Now()) }
 
 // profile returns the profile of the application on that type of node, or else on any; nil without one. A store that
 // cannot be read is not an error of the job; the warning names the cause. own has those of the applications that tasks name themselves.

@@ -101,7 +101,7 @@ func (f *follower) document(v report.JobView, w window, patience time.Duration) 
 	}
 	until := f.Fold.Last()
 	if live(v) && !v.At.IsZero() && !more {
-		until = max(until, job.Time(v.At.UnixNano()))
+		until = max(until, job.TimeOf(v.At))
 	}
 	order := make([]string, len(v.Nodes))
 	for i, n := range v.Nodes {
@@ -119,4 +119,4 @@ func (f *follower) document(v report.JobView, w window, patience time.Duration) 
 // live reports whether a coordinator handles the job.
 func live(v report.JobView) bool { return !final(v) && v.State != report.StateInterrupted }
 
-func final(v report.JobView) bool { return event.State(v.State).Final() }
+func final(v report.JobView) bool { return v.State.Final() }
