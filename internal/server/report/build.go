@@ -220,7 +220,7 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 	for _, a := range j.allRunning() {
 		g := j.tasks.group(a.id.Task)
 		v := RunningView{
-			Task: a.id.Task, Name: j.taskName(a.id.Task), Attempt: a.id.N,
+			Task: a.id.Task, Name: j.TaskName(a.id.Task), Attempt: a.id.N,
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
 			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
 		}

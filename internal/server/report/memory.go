@@ -45,7 +45,7 @@ func (j *Job) countMemory(r *ending) {
 func (j *Job) changeNeeds(r event.NeedsChanged) {
 	j.memory.Last = r.Reason
 	if r.Task >= 0 {
-		j.memory.Last = fmt.Sprintf("task %s %s", j.taskName(int(r.Task)), r.Reason)
+		j.memory.Last = fmt.Sprintf("task %s %s", j.TaskName(int(r.Task)), r.Reason)
 	}
 	if r.Mem > 0 {
 		if j.mem == nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/event"
@@ -250,9 +251,6 @@ type PlanView struct {
 	ActualS     *float64 `json:"turnaround_s,omitempty"`
 }
 
-// maxPlans is the number of plans in a view.
-const maxPlans = 20
-
 // codeNames are the names of error codes in views.
 var codeNames = [...]string{
 	job.CodeFailed: "failed", job.CodeArguments: "arguments", job.CodeNoInput: "no_input",
@@ -262,10 +260,5 @@ var codeNames = [...]string{
 
 // ErrorCode returns the code for the view's error_code, or CodeFailed if it has none.
 func (v JobView) ErrorCode() job.Code {
-	for c, name := range codeNames {
-		if name == v.Code {
-			return job.Code(c)
-		}
-	}
-	return job.CodeFailed
+	return job.Code(max(0, slices.Index(codeNames[:], v.Code))) // job.CodeFailed
 }
