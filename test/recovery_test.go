@@ -208,7 +208,7 @@ func TestEndIsThere(t *testing.T) {
 			w.must("cancel", string(id))
 		}
 		res := w.finish(r)
-		if v, ok := w.ended(id); !ok || v.State != string(e.state) {
+		if v, ok := w.ended(id); !ok || v.State != e.state {
 			t.Fatalf("the summary of %s, which is %s, is there: %v, and says %q: %v", strings.Join(e.args, " "), e.state, ok, v.State, res)
 		}
 		if !e.killed {

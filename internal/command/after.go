@@ -22,11 +22,11 @@ func nameAfter(ctx context.Context, h statedir.Home, spec *job.Spec) error {
 		if err != nil {
 			return err
 		}
-		switch state := event.State(v.State); {
-		case state == event.StateDone || slices.Contains(after, r.ID):
+		switch {
+		case v.State == event.StateDone || slices.Contains(after, r.ID):
 			continue
-		case state.Final():
-			return job.ArgumentError("--after", string(r.ID)+" is "+v.State+", so this job would never start", "resume it first: berth resume "+string(r.ID))
+		case over(v):
+			return job.ArgumentError("--after", string(r.ID)+" is "+string(v.State)+", so this job would never start", "resume it first: berth resume "+string(r.ID))
 		}
 		after = append(after, r.ID)
 	}

@@ -64,7 +64,7 @@ func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 		return err
 	}
 	if over(v) {
-		return &job.Error{Class: job.User, Where: string(r.ID), What: "the job is over already: " + v.State}
+		return &job.Error{Class: job.User, Where: string(r.ID), What: "the job is over already: " + string(v.State)}
 	}
 	if !rundir.HandedIn(r) {
 		return discard(cmd, h, r, v)
@@ -91,7 +91,7 @@ func discard(cmd *cobra.Command, h statedir.Home, r statedir.Run, v report.JobVi
 	if err := rundir.Discard(h, r, spec); err != nil {
 		return err
 	}
-	v.State = string(event.StateCancelled)
+	v.State = event.StateCancelled
 	return told(cmd, v)
 }
 

@@ -111,7 +111,7 @@ func eventLine(e report.Event) string {
 	case e.Event == "started":
 		words = append(words, "started on", e.Node)
 	case e.Event == "ended" && e.Outcome == "done":
-		words = append(words, "is done after", job.FormatDuration(time.Duration(*e.Elapsed*float64(time.Second)).Round(time.Millisecond)))
+		words = append(words, "is done after", job.FormatDuration(job.Seconds(*e.Elapsed).Round(time.Millisecond)))
 	case e.Event == "ended" && e.Final:
 		words = append(words, e.Outcome, "and is not started again")
 	case e.Event == "ended":

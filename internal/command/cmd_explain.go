@@ -63,6 +63,6 @@ func situation(ctx context.Context, h statedir.Home, r statedir.Run, v report.Jo
 	case v.State == report.StateInterrupted:
 		return []string{"it is interrupted: its coordinator went away; any job that is started, or berth wait, lets it go on"}, nil
 	default:
-		return []string{"it is " + v.State}, nil
+		return []string{"it is " + string(v.State)}, nil
 	}
 }

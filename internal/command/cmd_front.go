@@ -42,7 +42,7 @@ func (f *frontFlags) take(spec *job.Spec) {
 	asked := spec.Request.Remote.Rent
 	spec.Request.Remote.Rent = job.Rent{}
 	f.Catalogue, f.Budget = cmp.Or(f.Catalogue, asked.Catalogue), cmp.Or(f.Budget, asked.Budget)
-	now := job.Time(time.Now().UnixNano())
+	now := job.TimeOf(time.Now())
 	if spec.Request.SetDue(now); spec.Request.Due != 0 {
 		f.Deadline = fmt.Sprintf("%ds", int(spec.Request.Due.Sub(now).Seconds()))
 	}

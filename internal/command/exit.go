@@ -80,7 +80,7 @@ func forEitherKind(c *cobra.Command) *cobra.Command {
 // jobExit returns the error that stands for how a job ended, nil where it is done.
 func jobExit(v report.JobView) error {
 	code := exitBagError
-	switch state := event.State(v.State); {
+	switch state := v.State; {
 	case state == event.StateDone && v.Joblog != "":
 		return &exitError{code: code, err: errors.New(v.Joblog)}
 	case state == event.StateDone:

@@ -59,7 +59,7 @@ func TestWaitExitCodes(t *testing.T) {
 func TestNotStartedExitCodes(t *testing.T) {
 	for kind, want := range map[job.Kind]int{job.Bag: 102, job.MapReduce: 7} {
 		var v report.JobView
-		v.Kind, v.State, v.Code = kind, string(event.StateFailed), "not_started"
+		v.Kind, v.State, v.Code = kind, event.StateFailed, "not_started"
 		if code := ExitCode(jobExit(v)); code != want {
 			t.Errorf("%s that waited: %d, want %d", kind, code, want)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
@@ -83,4 +82,4 @@ func withoutMissingOutput(v report.JobView) report.JobView {
 	return v
 }
 
-func over(v report.JobView) bool { return event.State(v.State).Final() }
+func over(v report.JobView) bool { return v.State.Final() }

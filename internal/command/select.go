@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/server/control"
@@ -41,16 +40,13 @@ func (s *selection) flags(c *cobra.Command) {
 }
 
 // jobStates are the states that --state takes.
-var jobStates = []string{
-	string(event.StateQueued), string(event.StateRunning), string(event.StateStopping), string(event.StateFinalizing),
-	string(event.StateDone), string(event.StateFailed), string(event.StateCancelled), report.StateInterrupted, report.StateDamaged,
-}
+const jobStates = "queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged"
 
 // check checks the flags and reads what --since says at that time.
 func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 	for _, state := range s.states {
-		if !slices.Contains(jobStates, state) {
-			return job.ArgumentError("", fmt.Sprintf("--state: %q is not a state of a job", state), "write one or more of "+strings.Join(jobStates, ", "))
+		if !slices.Contains(strings.Split(jobStates, ", "), state) {
+			return job.ArgumentError("", fmt.Sprintf("--state: %q is not a state of a job", state), "write one or more of "+jobStates)
 		}
 	}
 	if s.Limit < 0 {
@@ -74,7 +70,7 @@ func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 
 // takes reports whether a job is wanted, the limit apart.
 func (s *selection) takes(v report.JobView) bool {
-	return (len(s.states) == 0 || slices.Contains(s.states, v.State)) && (!over(v) || !v.Ended.Before(s.cutoff))
+	return (len(s.states) == 0 || slices.Contains(s.states, string(v.State))) && (!over(v) || !v.Ended.Before(s.cutoff))
 }
 
 // filed is a run that is over and of which the coordinator has nothing any more.

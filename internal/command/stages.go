@@ -155,7 +155,7 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 		if err != nil {
 			return err
 		}
-		if event.State(v.State) == event.StateDone {
+		if v.State == event.StateDone {
 			continue
 		}
 		left = append(left, r)

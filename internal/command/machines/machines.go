@@ -36,7 +36,7 @@ func rented(ctx context.Context, env []string) ([]ec2.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ec2.List(ctx, env, h.Server(), job.Time(time.Now().UnixNano()))
+	return ec2.List(ctx, env, h.Server(), job.TimeOf(time.Now()))
 }
 
 // chosen returns the machines of those ids, or those of this state folder.
@@ -57,7 +57,7 @@ func chosen(all []ec2.Machine, ids []string) ([]ec2.Machine, error) {
 
 // view is what is shown of machines.
 func view(all []ec2.Machine) ui.Machines {
-	v, now := ui.Machines{Machines: []ui.Machine{}}, job.Time(time.Now().UnixNano())
+	v, now := ui.Machines{Machines: []ui.Machine{}}, job.TimeOf(time.Now())
 	for _, m := range all {
 		v.Machines = append(v.Machines, ui.Machine{ID: m.ID, Type: m.Type, State: m.State, Region: m.Region, SinceNs: m.Since,
 			Seconds: max(0, now.Sub(m.Since).Seconds()), Cost: m.Cost, Job: m.Job, Alloc: m.Alloc, Foreign: m.Foreign})

@@ -91,7 +91,7 @@ func (c *Console) End(v report.JobView) {
 	if err != nil {
 		c.log("WARN", "mapreduce.Job", "the history of the job is not in its logs: %s", oneLine(err.Error()))
 	}
-	done := v.State == string(event.StateDone)
+	done := v.State == event.StateDone
 	if done {
 		c.job("Job %s completed successfully", c.ids.job())
 	} else {
@@ -112,9 +112,9 @@ func (c *Console) Close() { c.ended = true }
 // status returns Hadoop's word for how a job ended.
 func status(v report.JobView) string {
 	switch v.State {
-	case string(event.StateDone):
+	case event.StateDone:
 		return "SUCCEEDED"
-	case string(event.StateCancelled):
+	case event.StateCancelled:
 		return "KILLED"
 	default:
 		return "FAILED"

@@ -116,7 +116,7 @@ func (h *history) attempt(r report.AttemptRow, failure report.Failure, container
 // end writes how the job ended, with its counters.
 func (h *history) end(v report.JobView, rows []report.AttemptRow) error {
 	about := fields{"jobid": h.id.job(), "finishTime": v.Ended.UnixMilli()}
-	if v.State != string(event.StateDone) {
+	if v.State != event.StateDone {
 		about["jobStatus"], about["diagnostics"] = status(v), v.Reason
 		return h.event("JOB_"+status(v), "JobUnsuccessfulCompletion", about)
 	}

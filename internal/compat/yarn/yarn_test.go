@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 func failed(t *testing.T) (report.JobView, []report.AttemptRow) {
 	t.Helper()
 	v := report.JobView{Submitted: begin, At: begin, Ended: begin.Add(time.Second), Logs: t.TempDir(), Reason: "m-00000 failed", Decision: "1 node"}
-	v.ID, v.Name, v.State = "mr-12", "j", string(event.StateFailed)
+	v.ID, v.Name, v.State = "mr-12", "j", event.StateFailed
 	v.Failures = []report.Failure{
 		{Seq: 1, Name: "m-00000", Attempt: 1, Input: "/in/a.txt:0+8", At: begin, Exit: 3, Stderr: "boom"},
 		{Seq: 2, Name: "m-00000", Attempt: 2, Input: "2 files", At: begin, Signal: 9, Stderr: "boom"},
@@ -47,7 +47,7 @@ func shown(t *testing.T, v report.JobView, rows []report.AttemptRow) (text, logs
 	var out bytes.Buffer
 	c := &Console{Out: &out, Number: 12, Logs: t.TempDir(), User: "me", Rows: func() ([]report.AttemptRow, error) { return rows, nil }}
 	early := v
-	early.State, early.Failures = string(event.StateRunning), nil
+	early.State, early.Failures = event.StateRunning, nil
 	c.Begin(early)
 	c.Update(early)
 	c.End(v)
@@ -102,7 +102,7 @@ Streaming Command Failed!
 // TestCounters: those of tasks have the names that Hadoop shows, those of programs their own; the history has them, too.
 func TestCounters(t *testing.T) {
 	v := report.JobView{Submitted: begin, At: begin, Output: "/out", BytesIn: 7, BytesOut: 9}
-	v.ID, v.State = "mr-10012", string(event.StateDone)
+	v.ID, v.State = "mr-10012", event.StateDone
 	v.Counters = map[string]map[string]int64{job.TaskCounterGroup: {"MAP_INPUT_RECORDS": 2, "SPILLED_RECORDS": 1}, "mine": {"b\nc": 3, "a": 1}}
 	rows := []report.AttemptRow{{Name: "m-00000", Attempt: 1, Outcome: "done"}, {Name: "r-00000", Attempt: 1, Outcome: "killed"}}
 	got, logs := shown(t, v, rows)

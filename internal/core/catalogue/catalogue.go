@@ -51,7 +51,7 @@ func Read(name string, data []byte, task Task) (Catalogue, error) {
 	root := r.Root()
 	c := Catalogue{
 		Transfer: root.Number("transfer_price", 0, 1e9, 0) / gigabyte, Region: root.Text("region", ""),
-		Patience: time.Duration(seconds(root, "patience", 0) * float64(time.Second)),
+		Patience: job.Seconds(seconds(root, "patience", 0)),
 	}
 	all := rental{image: root.Text("image", ""), user: root.Text("user", ""), subnet: root.Text("subnet", ""), groups: words(root, "security_groups")}
 	seen := map[string]bool{}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 	"berth/internal/core/step"
@@ -119,7 +117,7 @@ func (e *Engine) expects(a *alloc) (next, free job.Time) {
 			cores += b.req.Nodes * b.req.PerNode.CPUs
 		}
 	}
-	free = max(free, e.now).Add(time.Duration(waits / float64(max(1, cores)) * float64(time.Second)))
+	free = max(free, e.now).Add(job.Seconds(waits / float64(max(1, cores))))
 	if e.cfg.Order.On(true) != sched.Shortest && waits > 0 {
 		next = free
 	}

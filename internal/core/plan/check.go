@@ -17,7 +17,7 @@ func (p *Plan) Doubt(start job.Time) bool {
 	}
 	allowed := time.Minute
 	if p.Outlook != nil {
-		allowed = max(allowed, time.Duration(p.Outlook.Turnaround/4*float64(time.Second)))
+		allowed = max(allowed, job.Seconds(p.Outlook.Turnaround/4))
 	}
 	predicted := p.Alloc.Start
 	if predicted == 0 {

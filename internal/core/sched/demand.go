@@ -77,7 +77,7 @@ func (k *Known) Phase(p job.Phase) (job.PhaseDemand, bool) {
 // lasts returns how long a phase takes at full speed; 0: unknown.
 func (k *Known) lasts(p job.Phase) time.Duration {
 	d, _ := k.Phase(p)
-	return time.Duration(d.Seconds * float64(time.Second))
+	return job.Seconds(d.Seconds)
 }
 
 // grains is the number of steps in which a demand doubles. Demands that are nearly the same become equal, so

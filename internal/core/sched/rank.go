@@ -50,7 +50,7 @@ const hurried = job.Time(math.MinInt64 / 2)
 
 // LatestStart returns when the job's remaining work must begin on all of so many cores for its deadline to be met.
 func (j *Job) LatestStart(cores int) job.Time {
-	return j.Due.Add(-time.Duration(min(j.Work()/float64(max(1, cores)), 1<<30) * float64(time.Second)))
+	return j.Due.Add(-job.Seconds(min(j.Work()/float64(max(1, cores)), 1<<30)))
 }
 
 // Ageing returns the number of cores by whose work a job ages in a pool of that many

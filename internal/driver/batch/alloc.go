@@ -163,7 +163,7 @@ func Submitted(dir string) (script string, at job.Time) {
 		return "", 0
 	}
 	if noted, err := os.Stat(filepath.Join(dir, jobFile)); err == nil {
-		at = job.Time(noted.ModTime().UnixNano())
+		at = job.TimeOf(noted.ModTime())
 	}
 	return scriptIn(dir), at
 }

@@ -45,7 +45,7 @@ func Span(text string) time.Duration {
 	if total > float64(math.MaxInt64/int64(time.Second)) {
 		return 0
 	}
-	return time.Duration(total * float64(time.Second))
+	return job.Seconds(total)
 }
 
 // Number reads a number that is not negative, as "2", "0.500000" or "1.50K", where K is 1024 and M its square; 0 if there is none.
@@ -73,7 +73,7 @@ func Count(text string) int {
 func Time(text string, layouts ...string) job.Time {
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() > 1970 && t.Year() < 2200 {
-			return job.Time(t.UnixNano())
+			return job.TimeOf(t)
 		}
 	}
 	return 0

@@ -32,7 +32,7 @@ func (i instance) lives() bool { return i.State == "pending" || i.State == "runn
 // address returns where the machine can be reached, or "" if that is nowhere yet.
 func (i instance) address() string { return cmp.Or(i.Public, i.Private) }
 
-func (i instance) since() job.Time { return job.Time(i.Launched.UnixNano()) }
+func (i instance) since() job.Time { return job.TimeOf(i.Launched) }
 
 // tag returns the value of a tag, or "".
 func (i instance) tag(key string) string {

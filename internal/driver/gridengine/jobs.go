@@ -43,7 +43,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		case !rows[i].running():
 			waiting, numbers = append(waiting, &rows[i]), append(numbers, j.ID)
 		default:
-			all[j.ID] = c.status(running[j.ID], j, lost, job.Time(time.Now().UnixNano()))
+			all[j.ID] = c.status(running[j.ID], j, lost, job.TimeOf(time.Now()))
 		}
 	}
 	if waiting == nil {

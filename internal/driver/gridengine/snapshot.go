@@ -37,7 +37,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 		return cluster.Snapshot{}, err
 	}
 	v := view{site: c, user: user, hosts: hosts, rows: rows, open: said[2], details: details}
-	snap := v.snapshot(job.Time(time.Now().UnixNano()))
+	snap := v.snapshot(job.TimeOf(time.Now()))
 	if len(snap.Nodes) == 0 {
 		return cluster.Snapshot{}, job.TransientError("qhost", "it names no hosts", nil)
 	}

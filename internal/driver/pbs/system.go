@@ -124,7 +124,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		case is && r.isOther(j):
 			st = batch.AnotherJob
 		case is:
-			st = r.status(job.Time(time.Now().UnixNano()))
+			st = r.status(job.TimeOf(time.Now()))
 			if j.Explain && st.Verdict.Reason == "" && (st.Phase == batch.Ending || st.Phase == batch.Over) {
 				st.Verdict = verdict(j, r)
 			}

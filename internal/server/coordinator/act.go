@@ -181,7 +181,7 @@ func (s *Server) Seek(a step.Seek) {
 		if !over && submitted(s.home.Run(a.Job)) {
 			return
 		}
-		in.State, in.Reason = event.State(v.State), v.Reason
+		in.State, in.Reason = v.State, v.Reason
 	}
 	go s.input(in)
 }

@@ -90,7 +90,7 @@ func (e *ending) show() {
 // clean removes what the job leaves unfinished in folders of the user's, and waits for its job log.
 func (e *ending) clean() {
 	spec := e.l.Spec
-	if spec.Kind == job.MapReduce && e.view.State != string(event.StateDone) {
+	if spec.Kind == job.MapReduce && e.view.State != event.StateDone {
 		if err := mapreduce.AbortJob(spec.MapReduce, spec.ID); err != nil { // parts that are in place stay, for a resume
 			e.s.log.Error("the unfinished output of a job is not removed", "job", spec.ID, "err", err)
 		}

@@ -45,7 +45,7 @@ func TestShown(t *testing.T) {
 				<-over
 				told = l.view(s.now())
 			}
-			if err := statedir.ReadJSON(s.home.Run(id).Summary(), &summary); err != nil || summary.State != string(want) {
+			if err := statedir.ReadJSON(s.home.Run(id).Summary(), &summary); err != nil || summary.State != want {
 				t.Fatalf("%s is %s, and its summary says %q, %v", id, want, summary.State, err)
 			}
 			if l != nil && !told.At.Equal(summary.At) {
@@ -90,8 +90,8 @@ func TestShownAndKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	var state string
-	if err := db.QueryRow(`SELECT state FROM runs WHERE id = ?`, r.ID).Scan(&state); err != nil || state != string(event.StateCancelled) {
+	var state event.State
+	if err := db.QueryRow(`SELECT state FROM runs WHERE id = ?`, r.ID).Scan(&state); err != nil || state != event.StateCancelled {
 		t.Errorf("in the history it is %q, %v", state, err)
 	}
 }
@@ -124,7 +124,7 @@ func TestSummaryLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-filed
-	if v, over := s.archived(r.ID); !over || v.State != string(event.StateDone) {
+	if v, over := s.archived(r.ID); !over || v.State != event.StateDone {
 		t.Errorf("its summary says %q", v.State)
 	}
 }

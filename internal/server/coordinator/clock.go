@@ -29,10 +29,10 @@ type clock struct {
 
 func newClock() clock {
 	began := time.Now() // with a reading of the monotonic clock, by which Since goes
-	return clock{from: job.Time(began.UnixNano()), since: func() time.Duration { return time.Since(began) }, wall: wallNow}
+	return clock{from: job.TimeOf(began), since: func() time.Duration { return time.Since(began) }, wall: wallNow}
 }
 
-func wallNow() job.Time { return job.Time(time.Now().UnixNano()) }
+func wallNow() job.Time { return job.TimeOf(time.Now()) }
 
 func (c *clock) now() job.Time { return c.from.Add(c.since()) }
 

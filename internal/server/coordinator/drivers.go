@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"os"
-	"slices"
 
 	"berth/internal/core/job"
 	"berth/internal/core/step"
@@ -48,9 +47,6 @@ func (s *Server) addBackend(p driver.Backend) error {
 func (o *Options) reaches(p driver.BatchBackend) bool {
 	return p.Reachable(os.Environ(), o.Home.Server())
 }
-
-// reachesAny reports whether workers on nodes of a batch system may connect.
-func (o *Options) reachesAny() bool { return slices.ContainsFunc(registry.Batches(), o.reaches) }
 
 // known returns the ids of the allocations that are not over.
 func (s *Server) known() []job.AllocID {

@@ -15,12 +15,9 @@ func historyOf(l *live, v report.JobView) history.Run {
 	p := l.Plan
 	r := history.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, AppByPath: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
 		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
-		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
+		Source: p.Source, Started: job.TimeOf(v.Started), Ended: job.TimeOf(v.Ended)}
 	if l.Spec.Kind == job.Bag {
 		r.Tasks = v.TasksTotal // an open bag has more than it was planned with
-	}
-	if !v.Started.IsZero() {
-		r.Started = job.Time(v.Started.UnixNano())
 	}
 	if p.Predicted != nil {
 		r.Predicted = &p.Predicted.Interval

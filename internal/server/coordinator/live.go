@@ -200,7 +200,7 @@ func (l *live) takeLog(by job.ID) {
 // attempts that run nor of an expected end.
 func (s *Server) view(l *live) report.JobView {
 	v := l.view(s.now())
-	if s.full.Load() && !event.State(v.State).Final() {
+	if s.full.Load() && !v.State.Final() {
 		v.TasksRunning, v.Running, v.EtaS, v.EtaFrom = 0, []report.RunningView{}, nil, ""
 	}
 	return v

@@ -71,12 +71,12 @@ func (s *Server) rememberQueue(ctx context.Context, d driver.Driver, snap *clust
 
 // noteStart keeps how long the first allocation of a job has waited, beside what its plan predicted. It runs in the loop.
 func (s *Server) noteStart(id job.AllocID) {
-	began := s.nodes.Began(id)
-	l := s.jobs[began.Job]
-	if l == nil || !began.First || began.Requested.Sub(l.Plan.At) > planPatience { // else it was requested by a later plan
+	of, requested, wait := s.nodes.FirstOf(id)
+	l := s.jobs[of]
+	if l == nil || requested.Sub(l.Plan.At) > planPatience { // else it was requested by a later plan
 		return
 	}
-	if c, ok := l.Plan.Start.Came(began.Wait); ok {
+	if c, ok := l.Plan.Start.Came(wait); ok {
 		q := l.Plan.Alloc
 		s.beside.Go(func() { s.queues.Start(q.On, q.Batch.Cluster, c) })
 	}

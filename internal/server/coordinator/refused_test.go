@@ -90,7 +90,7 @@ func TestRefusedAtSubmission(t *testing.T) {
 		l := s.lookup(r.ID)
 		_, archived := l.ends()
 		<-archived
-		if v := l.view(s.now()); v.State != string(event.StateFailed) || !strings.Contains(v.Reason, says) {
+		if v := l.view(s.now()); v.State != event.StateFailed || !strings.Contains(v.Reason, says) {
 			t.Errorf("%s: %s, %s", says, v.State, v.Reason)
 		}
 	}

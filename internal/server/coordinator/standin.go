@@ -62,7 +62,7 @@ func (o *Options) begin(p leader.Choice) error {
 		return fmt.Errorf("%w: the user has chosen so", ErrUnwanted)
 	case leader.Of(o.Home).Stopped():
 		return fmt.Errorf("%w: the user has stopped the coordinator", ErrUnwanted)
-	case !o.reachesAny():
+	case !slices.ContainsFunc(registry.Batches(), o.reaches):
 		return fmt.Errorf("%w: this node has no commands of a batch system", ErrUnwanted)
 	}
 	return leader.Of(o.Home).ForgetWish()

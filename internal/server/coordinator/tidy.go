@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/server/report"
@@ -65,14 +64,14 @@ func (s *Server) archived(id job.ID) (v report.JobView, over bool) {
 		return v, false
 	}
 	v, err := rundir.View(r)
-	return v, err == nil && event.State(v.State).Final()
+	return v, err == nil && v.State.Final()
 }
 
 // notInMemory returns the error for a job that is not in memory: it is over, or it never existed.
 func (s *Server) notInMemory(id job.ID) error {
 	if statedir.RunNumber(id) > 0 {
 		if v, ok := s.archived(id); ok {
-			return job.ArgumentError(string(id), "the job is over: "+v.State, "")
+			return job.ArgumentError(string(id), "the job is over: "+string(v.State), "")
 		}
 	}
 	return unknownJob(id)

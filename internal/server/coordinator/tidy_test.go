@@ -136,7 +136,7 @@ func TestOverIsNotHeld(t *testing.T) {
 	}
 	for id, want := range ids {
 		var v report.JobView
-		if err := statedir.ReadJSON(s.home.Run(id).Summary(), &v); err != nil || v.State != string(want) {
+		if err := statedir.ReadJSON(s.home.Run(id).Summary(), &v); err != nil || v.State != want {
 			t.Fatalf("%s: %s, %v; want %s", id, v.State, err, want)
 		}
 		if err := s.submit(t.Context(), control.Submit{ID: id}); err != nil {
@@ -299,7 +299,7 @@ func TestDamagedSummary(t *testing.T) {
 	if err := os.WriteFile(r.Summary(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if v, over := s.archived(id); !over || v.State != string(event.StateFailed) {
+	if v, over := s.archived(id); !over || v.State != event.StateFailed {
 		t.Errorf("with a damaged summary the run is %q, over %v", v.State, over)
 	}
 	if open, err := s.reopenAll(); err != nil || len(open) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 )
@@ -47,7 +48,7 @@ func checkAccuracy(t *testing.T, s *Store, app string, want Accuracy) {
 
 // TestAccuracyOfTheQueue: predicted and actual start and turnaround.
 func TestAccuracyOfTheQueue(t *testing.T) {
-	run := func(id job.ID, state string, wait, waited float64) Run {
+	run := func(id job.ID, state event.State, wait, waited float64) Run {
 		r := aRun(id, 1)
 		r.State, r.WaitPredicted, r.Wait = state, ptr(wait), ptr(waited)
 		return r
@@ -148,7 +149,7 @@ func TestAccuracyAddsUp(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(t, "runs") {
 			r := aRun(job.ID(fmt.Sprintf("bag-%d", i)), i)
 			r.App = rapid.SampledFrom([]string{"a-1", "b-2"}).Draw(t, "app")
-			r.State = rapid.SampledFrom([]string{"done", "done", "failed"}).Draw(t, "state")
+			r.State = rapid.SampledFrom([]event.State{"done", "done", "failed"}).Draw(t, "state")
 			if rapid.Bool().Draw(t, "predicted") {
 				low := times.Draw(t, "low")
 				r.Predicted = &predict.Interval{Low: low, Up: low + times.Draw(t, "width")}

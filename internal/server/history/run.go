@@ -5,19 +5,20 @@ import (
 	"database/sql"
 	"strings"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 )
 
 // Run is one run of a job in the history.
 type Run struct {
-	ID        job.ID   `json:"id"` // with a blank and App behind it for an application that its tasks name beside that of the job
-	Name      string   `json:"name"`
-	Kind      job.Kind `json:"kind"`
-	App       string   `json:"app"`       // predict.Application
-	AppByPath string   `json:"-"`         // predict.ApplicationByPath
-	NodeType  string   `json:"node_type"` // predict.NodeType
-	State     string   `json:"state"`     // event.State
+	ID        job.ID      `json:"id"` // with a blank and App behind it for an application that its tasks name beside that of the job
+	Name      string      `json:"name"`
+	Kind      job.Kind    `json:"kind"`
+	App       string      `json:"app"`       // predict.Application
+	AppByPath string      `json:"-"`         // predict.ApplicationByPath
+	NodeType  string      `json:"node_type"` // predict.NodeType
+	State     event.State `json:"state"`
 
 	Started job.Time `json:"started_ns"`
 	Ended   job.Time `json:"ended_ns"`

@@ -73,29 +73,21 @@ func (a *alloc) leaveQueue(state string) {
 	a.State, a.Note, a.Start = state, "", time.Time{}
 }
 
-// Began says how an allocation has begun.
-type Began struct {
-	Job       job.ID // for which it was requested; empty: for none, or it has not begun
-	Requested job.Time
-	Wait      time.Duration
-	First     bool // of those that were requested for the job
-}
-
-// Began returns how an allocation has begun.
-func (n *Nodes) Began(id job.AllocID) Began {
+// FirstOf returns the job for which an allocation was requested, when that was, and how long it waited. Without a job it has not begun, or is not the
+// first of those that have begun for its job.
+func (n *Nodes) FirstOf(id job.AllocID) (of job.ID, requested job.Time, wait time.Duration) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	a := n.allocs[id]
 	if a == nil || a.Began.IsZero() {
-		return Began{}
+		return "", 0, 0
 	}
-	b := Began{Job: a.job, Requested: job.Time(a.Requested.UnixNano()), Wait: a.AllocView.Began.Sub(a.Requested), First: true}
 	for other, x := range n.allocs {
 		if other != id && x.job == a.job && !x.Began.IsZero() {
-			b.First = false
+			return "", 0, 0
 		}
 	}
-	return b
+	return a.job, a.asked, a.Began.Sub(a.Requested)
 }
 
 // ApplyNote sets what an allocation waits for, for instance "Slurm: Resources", and when the batch system

@@ -261,7 +261,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteTime(end)
 	j.noteFailure(end)
 	if r.Left != "" {
-		j.left.add(j.taskName(r.Attempt.Task)+": "+r.Left, maxFailures)
+		j.left.add(j.TaskName(r.Attempt.Task) + ": " + r.Left)
 	}
 	j.passOn(end)
 	j.leave(e.At, a)
@@ -413,7 +413,7 @@ func (j *Job) attemptDone(r *ending) {
 		j.sums.counters[name] += n
 	}
 	if seconds := round(r.seconds); j.slow.wants(seconds) {
-		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Input: j.taskInput(i), Attempt: r.Attempt.N, Seconds: seconds})
+		j.slow.add(TaskTime{Task: i, Name: j.TaskName(i), Input: j.taskInput(i), Attempt: r.Attempt.N, Seconds: seconds})
 	}
 	if g.kind == job.MapTask && j.work.Reduces > 0 {
 		j.held[i] = held{seconds: round(r.seconds), cores: r.held, stats: r.Stats, counters: r.Counters}

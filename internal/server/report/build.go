@@ -54,7 +54,7 @@ func (j *Job) View(now job.Time) JobView {
 // has not ended is shown as interrupted.
 func (j *Job) Unattended() JobView {
 	v := j.View(j.lastAt)
-	if !event.State(v.State).Final() {
+	if !v.State.Final() {
 		v.State, v.EtaS, v.EtaFrom, v.Waits, v.SlackS = StateInterrupted, nil, "", nil, nil
 	}
 	return v
@@ -62,7 +62,7 @@ func (j *Job) Unattended() JobView {
 
 func (j *Job) status(now job.Time) Status {
 	s := Status{
-		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
+		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: j.state,
 		ElapsedS:   j.elapsed(now),
 		TasksTotal: j.info.Tasks,
 		Open:       j.work.Open && !j.state.Final(),
@@ -220,7 +220,7 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 	for _, a := range j.allRunning() {
 		g := j.tasks.group(a.id.Task)
 		v := RunningView{
-			Task: a.id.Task, Name: j.taskName(a.id.Task), Attempt: a.id.N,
+			Task: a.id.Task, Name: j.TaskName(a.id.Task), Attempt: a.id.N,
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
 			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
 		}

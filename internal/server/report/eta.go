@@ -43,7 +43,7 @@ func (j *Job) coming(now job.Time) (all []job.Time) {
 			at = a.Start
 		}
 		if a.job == j.info.ID && a.State != AllocOver && !at.IsZero() && now.Std().Sub(at) <= maxLate {
-			all = append(all, slices.Repeat([]job.Time{job.Time(at.UnixNano())}, max(0, a.Nodes-a.Up))...)
+			all = append(all, slices.Repeat([]job.Time{job.TimeOf(at)}, max(0, a.Nodes-a.Up))...)
 		}
 	}
 	slices.Sort(all)

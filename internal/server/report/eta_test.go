@@ -285,7 +285,7 @@ func TestEtaWithNothingRunning(t *testing.T) {
 	apply(event.AllocEnded{Alloc: "a1"})
 	apply(event.AllocBegan{Alloc: "a2"})
 	v := j.View(now.Add(90 * time.Second))
-	if v.State != string(event.StateRunning) || v.EtaS != nil {
+	if v.State != event.StateRunning || v.EtaS != nil {
 		t.Errorf("%s with nothing running: ETA %v", v.State, v.EtaS)
 	}
 	if v.Waits == nil || v.Waits.Nodes != 2 || v.Waits.Note != notReady {

@@ -73,7 +73,7 @@ func (e *Events) Apply(ent event.Entry) error {
 		}
 		return e.started(ent.At, next)
 	case event.TasksSkipped:
-		return e.givenUp(ent.At, "skipped", r.Tasks, fmt.Sprintf("task %s, which it comes after, has failed", e.Job.taskName(int(r.Because))))
+		return e.givenUp(ent.At, "skipped", r.Tasks, fmt.Sprintf("task %s, which it comes after, has failed", e.Job.TaskName(int(r.Because))))
 	case event.TasksCancelled:
 		return e.givenUp(ent.At, "cancelled", r.Tasks, r.Reason)
 	case event.BagClosed:
@@ -117,7 +117,7 @@ func (e *Events) started(at job.Time, a *attempt) error {
 
 // ofTask returns an event of a task.
 func (e *Events) ofTask(at job.Time, event string, task int) Event {
-	return Event{At: at.Std(), Event: event, Task: &task, Name: e.Job.taskName(task)}
+	return Event{At: at.Std(), Event: event, Task: &task, Name: e.Job.TaskName(task)}
 }
 
 func (e *Events) ended() error {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -36,7 +35,7 @@ func (j *Job) slack(v *JobView, now job.Time) {
 	case j.state == event.StateDone:
 		end = j.ended
 	case v.EtaS != nil && !j.state.Final():
-		end = now.Add(time.Duration(*v.EtaS * float64(time.Second)))
+		end = now.Add(job.Seconds(*v.EtaS))
 	case now < due || j.state.Final():
 		return
 	}

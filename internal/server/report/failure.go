@@ -12,10 +12,10 @@ import (
 	"berth/internal/core/job"
 )
 
-// maxFailures and maxSlow are the numbers of failures and of slow tasks in a view.
+// maxRecent and maxSlow are the numbers of failures, plans and the like, and of slow tasks in a view.
 const (
-	maxFailures = 20
-	maxSlow     = 10
+	maxRecent = 20
+	maxSlow   = 10
 )
 
 // Failure is an attempt that failed, by its own program or by the machine.
@@ -44,11 +44,11 @@ type recent[T any] struct {
 	last  []T
 }
 
-// add appends an element and keeps at most most of them.
-func (r *recent[T]) add(x T, most int) {
+// add appends an element and keeps at most maxRecent of them.
+func (r *recent[T]) add(x T) {
 	r.total++
 	r.last = append(r.last, x)
-	r.last = slices.Delete(r.last, 0, max(len(r.last)-most, 0))
+	r.last = slices.Delete(r.last, 0, max(len(r.last)-maxRecent, 0))
 }
 
 // noteFailure adds a failed attempt to the failures. The task has its new position already.
@@ -58,7 +58,7 @@ func (j *Job) noteFailure(r *ending) {
 	}
 	task := r.Attempt.Task
 	f := Failure{
-		Seq: r.Seq, Task: task, Name: j.taskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
+		Seq: r.Seq, Task: task, Name: j.TaskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
 		Final: r.task.pos == posFailed,
 		Node:  string(r.node), Host: j.info.Nodes.host(r.node), At: r.At.Std(),
 		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
@@ -72,28 +72,28 @@ func (j *Job) noteFailure(r *ending) {
 	if j.info.StderrCommand != nil {
 		f.Command = j.info.StderrCommand(task)
 	}
-	j.failed.add(f, maxFailures)
+	j.failed.add(f)
 }
 
 // noteStraggler adds an attempt that was killed as it was slow, or as another one had done its task.
 func (j *Job) noteStraggler(r *ending) {
 	if r.Outcome == event.Killed && (r.Slow || r.task.pos == posDone) {
 		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(r.Attempt.Task), r.Attempt.N, cmp.Or(j.info.Nodes.host(r.node), string(r.node)),
-			time.Duration(r.seconds*float64(time.Second)).Round(time.Second/10), r.Reason), maxFailures)
+			job.Seconds(r.seconds).Round(time.Second/10), r.Reason))
 	}
 }
 
 // warn adds what the user should know of a task.
 func (j *Job) warn(task int, text string) {
-	j.warned.add(j.called(task)+": "+text, maxFailures)
+	j.warned.add(j.called(task) + ": " + text)
 }
 
 // called returns what people call a task within a sentence.
 func (j *Job) called(task int) string {
 	if j.work.Kind == job.Bag {
-		return "task " + j.taskName(task)
+		return "task " + j.TaskName(task)
 	}
-	return j.taskName(task)
+	return j.TaskName(task)
 }
 
 // maxNames is how many files of a job are known by the tasks that left them.
@@ -109,7 +109,7 @@ func (j *Job) noteOutputs(r event.AttemptEnded) {
 		was, known := j.leftBy[key]
 		switch {
 		case known && was != task && same == "":
-			same = fmt.Sprintf("it and task %s left the same file, %s, of which one is in place", j.taskName(int(was)), name)
+			same = fmt.Sprintf("it and task %s left the same file, %s, of which one is in place", j.TaskName(int(was)), name)
 		case known && was != task:
 			others++
 		}

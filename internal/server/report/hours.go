@@ -362,7 +362,7 @@ func unreadWhy(v *JobView) string {
 	switch {
 	case v.State == StateDamaged:
 		return v.Reason
-	case event.State(v.State).Final():
+	case v.State.Final():
 		return "an earlier version of berth wrote the summary, or it is damaged"
 	default:
 		return "not over, and no coordinator looks after it"

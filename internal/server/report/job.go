@@ -25,8 +25,8 @@ type Info struct {
 	Output string // where the output is or will be; empty: not known
 	Logs   string // folder of the tasks' logs; empty: not known
 
-	// TaskName returns the name of a task. If it is nil, tasks of bags are numbered from 1, and others are named
-	// "map 0" and "reduce 0".
+	// TaskName returns the name of a task. If it is nil, tasks of bags are numbered from 1, and others have
+	// the names of job.TaskName.
 	TaskName func(task int) string
 	// TaskInput returns what a task works on: its entry or its part of the input. It may be nil, and may return "".
 	TaskInput func(task int) string
@@ -149,7 +149,7 @@ func (j *Job) noteBeside(r event.AttemptEnded) {
 	switch {
 	case len(r.Beside) == 0:
 	case j.beside < maxBeside:
-		j.AddNote(fmt.Sprintf("task %s: another job claimed the path of its output later; what it wrote is in %s", j.taskName(r.Attempt.Task), strings.Join(r.Beside, ", ")))
+		j.AddNote(fmt.Sprintf("task %s: another job claimed the path of its output later; what it wrote is in %s", j.TaskName(r.Attempt.Task), strings.Join(r.Beside, ", ")))
 	case j.beside == maxBeside:
 		j.AddNote("likewise of further tasks: the files are beside their places, as hidden ones whose names end in .part")
 	}
@@ -185,7 +185,7 @@ func (j *Job) Apply(e event.Entry) {
 		j.after = slices.DeleteFunc(j.after, func(id job.ID) bool { return id == r.After })
 	case event.JobPlanned:
 		j.plans.add(PlanView{At: e.At.Std(), Decision: r.Decision, Scout: r.Scout,
-			LowSeconds: round(r.Low.Seconds()), UpSeconds: round(r.Up.Seconds()), MeanSeconds: round(r.Mean.Seconds())}, maxPlans)
+			LowSeconds: round(r.Low.Seconds()), UpSeconds: round(r.Up.Seconds()), MeanSeconds: round(r.Mean.Seconds())})
 	case event.AttemptStarted:
 		j.startAttempt(e.At, r)
 	case event.PhaseEntered:
@@ -270,15 +270,13 @@ func (j *Job) taskInput(task int) string {
 	return j.info.TaskInput(task)
 }
 
-// taskName returns what people call the task.
-func (j *Job) taskName(task int) string {
+// TaskName returns what people call the task.
+func (j *Job) TaskName(task int) string {
 	switch {
 	case j.info.TaskName != nil:
 		return j.info.TaskName(task)
-	case j.work.Kind == job.MapReduce && task >= j.work.Tasks:
-		return fmt.Sprintf("reduce %d", task-j.work.Tasks)
 	case j.work.Kind == job.MapReduce:
-		return fmt.Sprintf("map %d", task)
+		return j.work.NameOf(task)
 	default:
 		return strconv.Itoa(task + 1)
 	}

@@ -45,7 +45,7 @@ func (j *Job) countMemory(r *ending) {
 func (j *Job) changeNeeds(r event.NeedsChanged) {
 	j.memory.Last = r.Reason
 	if r.Task >= 0 {
-		j.memory.Last = fmt.Sprintf("task %s %s", j.taskName(int(r.Task)), r.Reason)
+		j.memory.Last = fmt.Sprintf("task %s %s", j.TaskName(int(r.Task)), r.Reason)
 	}
 	if r.Mem > 0 {
 		if j.mem == nil {
@@ -78,7 +78,7 @@ func (j *Job) noteLack(r *ending) {
 		l.mem, l.peak, l.own = max(l.mem, had), max(l.peak, peak), l.own || own.Mem > 0
 		l.tasks++
 	case r.Lack == event.LackTime:
-		l.time, l.own = max(l.time, time.Duration(r.seconds*float64(time.Second))), l.own || own.TimeLimit > 0
+		l.time, l.own = max(l.time, job.Seconds(r.seconds)), l.own || own.TimeLimit > 0
 		l.tasks++
 	}
 }

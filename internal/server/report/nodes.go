@@ -135,9 +135,6 @@ func (n *Nodes) countUp(id job.NodeID, state string) {
 	}
 }
 
-// get returns the view of a node.
-func (n *Nodes) get(id job.NodeID) NodeView { return n.state(id).NodeView }
-
 // state returns the state of a node, NodeUnknown if no record names it.
 func (n *Nodes) state(id job.NodeID) nodeState {
 	n.mu.RLock()
@@ -149,7 +146,7 @@ func (n *Nodes) state(id job.NodeID) nodeState {
 }
 
 // host returns the node's host name, or empty if it is unknown.
-func (n *Nodes) host(id job.NodeID) string { return n.get(id).Host }
+func (n *Nodes) host(id job.NodeID) string { return n.state(id).Host }
 
 // nodeUse counts a job's attempts on a node.
 type nodeUse struct {
@@ -199,7 +196,7 @@ type NodeView struct {
 func (j *Job) nodeViews() []NodeView {
 	views := make([]NodeView, 0, len(j.use))
 	for id, u := range j.use {
-		v := j.info.Nodes.get(id)
+		v := j.info.Nodes.state(id).NodeView
 		v.Running, v.Done, v.Failed = u.running, u.done, u.failed
 		views = append(views, v)
 	}

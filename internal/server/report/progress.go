@@ -60,7 +60,7 @@ func (g *group) end(a *attempt, now job.Time) (at job.Time, known bool) {
 	for i := range g.phases {
 		mean += g.phases[i].Time.Mean()
 	}
-	if at = a.started.Add(time.Duration(mean * float64(time.Second))); mean > 0 && at > now {
+	if at = a.started.Add(job.Seconds(mean)); mean > 0 && at > now {
 		return at, true
 	}
 	return 0, false

@@ -54,10 +54,10 @@ type PhaseRow struct {
 func (j *Job) row(r *ending) AttemptRow {
 	g := j.tasks.group(r.Attempt.Task)
 	row := AttemptRow{
-		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
+		Task: r.Attempt.Task, Name: j.TaskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
 		Node: string(r.node), Host: j.info.Nodes.host(r.node), Outcome: r.Outcome.String(),
 		Started: r.started.Std(), Ended: r.At.Std(), Seconds: round(r.seconds),
-		Mem: r.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
+		Mem: r.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.tasks.needsOf(r.Attempt.Task).GPUs, Phases: []PhaseRow{},
 	}
 	var whole [3]bool
 	for _, s := range r.Stats {
@@ -92,12 +92,4 @@ func phaseRow(s job.PhaseStat) PhaseRow {
 		row.Net = &s.NetBytes
 	}
 	return row
-}
-
-// gpus returns how many GPUs a task of that kind has.
-func (j *Job) gpus(kind job.TaskKind) int {
-	if kind == job.ReduceTask {
-		return j.work.ReduceNeed.GPUs
-	}
-	return j.work.Need.GPUs
 }

@@ -68,24 +68,29 @@ func (j *Job) States(tasks []int) []string {
 	return words
 }
 
-// Find returns the tasks with these names. A number is looked for at its place first, as most tasks have no other name.
+// Find returns the tasks with these names.
 func (j *Job) Find(names []string) ([]int, error) {
+	return FindTasks(j.info.ID, names, len(j.tasks.table), j.TaskName)
+}
+
+// FindTasks returns the tasks with these names, of so many of a job. A number is looked for at its place first, as most tasks have no other name.
+func FindTasks(id job.ID, names []string, tasks int, nameOf func(task int) string) ([]int, error) {
 	found := make([]int, len(names))
 	var byName map[string]int
 	for k, name := range names {
-		if n, err := strconv.Atoi(name); err == nil && j.tasks.has(n-1) && j.taskName(n-1) == name {
+		if n, err := strconv.Atoi(name); err == nil && n > 0 && n <= tasks && nameOf(n-1) == name {
 			found[k] = n - 1
 			continue
 		}
 		if byName == nil {
-			byName = make(map[string]int, len(j.tasks.table))
-			for i := range j.tasks.table {
-				byName[j.taskName(i)] = i
+			byName = make(map[string]int, tasks)
+			for i := range tasks {
+				byName[nameOf(i)] = i
 			}
 		}
 		i, there := byName[name]
 		if !there {
-			return nil, job.ArgumentError(string(j.info.ID), "it has no task "+name, "tasks are named as in berth report "+string(j.info.ID)+" --tasks")
+			return nil, job.ArgumentError(string(id), "it has no task "+name, "tasks are named as in berth report "+string(id)+" --tasks")
 		}
 		found[k] = i
 	}
@@ -117,7 +122,7 @@ func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, 
 				}
 			}
 			r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
-			if !yield(TaskStatus{Task: i, Name: j.taskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: over.of(i)}) {
+			if !yield(TaskStatus{Task: i, Name: j.TaskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: over.of(i)}) {
 				return
 			}
 		}

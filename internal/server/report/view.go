@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/event"
@@ -11,9 +12,9 @@ import (
 // States in a view besides event.State's.
 const (
 	// StateInterrupted is the state of a job that has not ended while no coordinator runs.
-	StateInterrupted = "interrupted"
+	StateInterrupted event.State = "interrupted"
 	// StateDamaged is the state of a run whose folder or journal cannot be read.
-	StateDamaged = "damaged"
+	StateDamaged event.State = "damaged"
 )
 
 // The sources of an expected end.
@@ -24,13 +25,13 @@ const (
 
 // Status is the short view of a job, used by `berth status --json`.
 type Status struct {
-	ID         job.ID   `json:"id"`
-	Name       string   `json:"name"`
-	Kind       job.Kind `json:"kind"`  // bag or mapreduce
-	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
-	TasksDone  int      `json:"tasks_done"`
-	TasksTotal int      `json:"tasks_total"`
-	Open       bool     `json:"open,omitempty"` // tasks can be added to it (berth add)
+	ID         job.ID      `json:"id"`
+	Name       string      `json:"name"`
+	Kind       job.Kind    `json:"kind"`  // bag or mapreduce
+	State      event.State `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
+	TasksDone  int         `json:"tasks_done"`
+	TasksTotal int         `json:"tasks_total"`
+	Open       bool        `json:"open,omitempty"` // tasks can be added to it (berth add)
 
 	TasksFailed  int       `json:"tasks_failed"`
 	TasksRunning int       `json:"tasks_running"`
@@ -250,9 +251,6 @@ type PlanView struct {
 	ActualS     *float64 `json:"turnaround_s,omitempty"`
 }
 
-// maxPlans is the number of plans in a view.
-const maxPlans = 20
-
 // codeNames are the names of error codes in views.
 var codeNames = [...]string{
 	job.CodeFailed: "failed", job.CodeArguments: "arguments", job.CodeNoInput: "no_input",
@@ -262,10 +260,5 @@ var codeNames = [...]string{
 
 // ErrorCode returns the code for the view's error_code, or CodeFailed if it has none.
 func (v JobView) ErrorCode() job.Code {
-	for c, name := range codeNames {
-		if name == v.Code {
-			return job.Code(c)
-		}
-	}
-	return job.CodeFailed
+	return job.Code(max(0, slices.Index(codeNames[:], v.Code))) // job.CodeFailed
 }

@@ -50,7 +50,7 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		notes = inputNotes(sum)
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
-	chosen, note := at.chooseMemory(ctx, h, spec, entries)
+	chosen := at.chooseMemory(ctx, h, spec, entries)
 	own := EntryNeeds(spec.Bag, d.Tasks.Entries.At)
 	switch {
 	case own != nil:
@@ -65,9 +65,6 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		return nil, own.nameTask(err, spec, len(entries))
 	}
 	d.Plan.Further, d.Plan.Which = chosen.Further, chosen.Runs()
-	if note != "" {
-		notes = append(notes, note)
-	}
 	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {
 		spec.MapReduce.Reduces = d.Plan.Reduces
@@ -83,7 +80,7 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string
 		return p, err
 	}
 	at.use(h, spec, held)
-	_, note := at.chooseMemory(ctx, h, spec, nil)
+	at.chooseMemory(ctx, h, spec, nil)
 	own := OwnNeeds(func(i int) (job.Needs, string, error) { return tasks[i].Needs, tasks[i].At(from), nil })
 	needs, err := own.left(spec, len(tasks), &at.Snapshot)
 	if err != nil {
@@ -94,9 +91,6 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string
 		return p, err
 	}
 	p, err = at.decide(ctx, h, spec, extent(plan.Counts{Tasks: len(tasks), Needs: needs}, after), nil)
-	if note != "" {
-		p.Notes = append(p.Notes, note)
-	}
 	return p, own.nameTask(err, spec, len(tasks))
 }
 
@@ -159,7 +153,7 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 	return p, err
 }
 
-func now() job.Time { return job.Time(time.Now().UnixNano()) }
+func now() job.Time { return job.TimeOf(time.Now()) }
 
 // profile returns the profile of the application on that type of node, or else on any; nil without one. A store that
 // cannot be read is not an error of the job; the warning names the cause. own has those of the applications that tasks name themselves.

@@ -17,7 +17,7 @@ import (
 func Info(r statedir.Run, d *Decided) report.Info {
 	spec, tasks, p := d.Spec, d.Tasks, d.Plan
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Application: p.App, Planned: report.Planned{Decision: p.Decision(), Notes: p.Notes, Power: spec.Request.NodePower}, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+		Application: p.App, Planned: report.Planned{Decision: p.Decision(), Notes: p.Notes, Power: spec.Request.NodePower}, TaskInput: taskInput(spec, tasks)}
 	if p.Predicted != nil {
 		in.Predicted = &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
 	}
@@ -31,14 +31,14 @@ func Info(r statedir.Run, d *Decided) report.Info {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
 		return in
 	}
+	in.TaskName = func(task int) string { return tasks.Name(spec, task) }
 	if spec.Bag.Stdout != job.Discard {
 		in.Output = job.OutputFolder(spec.Bag.Stdout, r.ID)
 	}
 	switch {
 	case spec.Bag.Stderr == job.Discard:
 	case spec.Bag.Collect:
-		name := taskName(spec, tasks)
-		in.StderrCommand = func(task int) string { return "berth cat --stderr " + string(r.ID) + " " + name(task) }
+		in.StderrCommand = func(task int) string { return "berth cat --stderr " + string(r.ID) + " " + tasks.Name(spec, task) }
 	default:
 		in.StderrFile = func(task int) string {
 			own, entry, ok := tasks.Of(spec, task)
@@ -49,19 +49,6 @@ func Info(r statedir.Run, d *Decided) report.Info {
 		}
 	}
 	return in
-}
-
-// taskName returns the function that names the tasks of a run for people.
-func taskName(spec *job.Spec, tasks statedir.Tasks) func(task int) string {
-	if spec.Kind == job.MapReduce {
-		return func(task int) string {
-			if maps := len(tasks.Splits); task >= maps {
-				return job.TaskName(job.ReduceTask, task-maps)
-			}
-			return job.TaskName(job.MapTask, task)
-		}
-	}
-	return func(task int) string { return tasks.Name(spec, task) }
 }
 
 // taskInput returns the function that describes the input of a run's tasks; a reduce has none of its own.

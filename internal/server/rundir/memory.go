@@ -24,11 +24,11 @@ const (
 
 // chooseMemory notes the memory of the largest node that tasks of a bag could have and, with --mem auto, chooses the memory of the tasks: by what
 // earlier tasks of the application used with inputs of their size, else as much as a node has for each core. It returns the needs of tasks that are
-// not those of the bag, whose memory is that of the task with the most, and a note for the user.
-func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry) (l job.NeedsList, note string) {
+// not those of the bag, whose memory is that of the task with the most, and adds a note for the user.
+func (at *backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry) (l job.NeedsList) {
 	b := spec.Bag
 	if b == nil {
-		return l, ""
+		return l
 	}
 	var perCore int64
 	partition := spec.Request.Partition
@@ -37,13 +37,13 @@ func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.S
 	}
 	b.NodeMem, perCore = nodeMemory(&at.Snapshot, partition)
 	if !b.AutoMem {
-		return l, ""
+		return l
 	}
 	return at.autoMemory(ctx, h, spec, entries, perCore)
 }
 
 // autoMemory chooses the memory of tasks. perCore is what a node has for each core.
-func (at backend) autoMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, perCore int64) (l job.NeedsList, note string) {
+func (at *backend) autoMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, perCore int64) (l job.NeedsList) {
 	b := spec.Bag
 	var past memory.History
 	if prof, _, _ := profile(ctx, h, spec, nil, at.NodeType); prof != nil { // the plan warns of a store that cannot be read
@@ -81,10 +81,12 @@ func (at backend) autoMemory(ctx context.Context, h statedir.Home, spec *job.Spe
 		l.Add(own)
 	}
 	text := job.FormatRange(job.FormatSize(least), job.FormatSize(b.Need.Mem), func(s string) string { return s })
+	why := ", until some are done and show how much they use"
 	if known {
-		return l, "memory of a task: " + text + ", by what earlier ones used"
+		why = ", by what earlier ones used"
 	}
-	return l, "memory of a task: " + text + ", until some are done and show how much they use"
+	at.Notes = append(at.Notes, "memory of a task: "+text+why)
+	return l
 }
 
 // nodeMemory returns the memory of the largest node of the partition, and the least that a node has for each core; 0: not known. Nodes that are down

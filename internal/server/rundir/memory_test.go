@@ -49,14 +49,16 @@ func machine() backend {
 func TestAutoMemory(t *testing.T) {
 	h := newHome(t)
 	spec, entries := inputs(t, 100, 100, 1000)
-	list, note := machine().chooseMemory(t.Context(), h, spec, entries)
+	at := machine()
+	list := at.chooseMemory(t.Context(), h, spec, entries)
+	note := at.Notes[0]
 	if spec.Bag.Need.Mem != 8*gib || spec.Bag.NodeMem != 64*gib || !strings.Contains(note, "8G, until some are done") {
 		t.Errorf("without history a task of two cores has %s of %s: %s", job.FormatSize(spec.Bag.Need.Mem), job.FormatSize(spec.Bag.NodeMem), note)
 	}
 	if spec.Bag.MaxMem = 5 * gib; len(list.Further) != 2 {
 		t.Errorf("needs %+v", list.Further)
 	}
-	if machine().chooseMemory(t.Context(), h, spec, entries); spec.Bag.Need.Mem != 5*gib {
+	if at.chooseMemory(t.Context(), h, spec, entries); spec.Bag.Need.Mem != 5*gib {
 		t.Errorf("it has %s, and may have 5G", job.FormatSize(spec.Bag.Need.Mem))
 	}
 
@@ -78,7 +80,9 @@ func TestAutoMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec, entries = inputs(t, 100, 101, 1000, 100_000)
-	list, note = machine().chooseMemory(t.Context(), h, spec, entries)
+	at = machine()
+	list = at.chooseMemory(t.Context(), h, spec, entries)
+	note = at.Notes[0]
 	var mems []string
 	for _, n := range list.Further {
 		mems = append(mems, fmt.Sprintf("%d MB %s", n.Size>>20, job.FormatSize(n.Mem)))

@@ -119,16 +119,14 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 		return nil, err
 	}
 	counts := plan.Counts{Tasks: tasks, InputBytes: d.Plan.InputBytes}
-	_, note := at.chooseMemory(ctx, h, spec, nil) // the needs of tasks are on record
+	at.chooseMemory(ctx, h, spec, nil) // the needs of tasks are on record
 	rest := left(spec, counts, v, again)
 	rest.Needs = leftByNeeds(fold, d, spec, again)
 	p, err := at.decide(ctx, h, spec, counts, rest)
 	if err != nil {
 		return nil, err
 	}
-	if p.Further, p.Which = d.Plan.Further, d.Plan.Which; note != "" {
-		p.Notes = append(p.Notes, note)
-	}
+	p.Further, p.Which = d.Plan.Further, d.Plan.Which
 	undo = func() error { return save(r, d.Spec, d.Plan) }
 	return undo, save(r, spec, p)
 }

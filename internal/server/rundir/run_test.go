@@ -123,7 +123,7 @@ func TestView(t *testing.T) {
 		t.Errorf("failures: %+v", v.Failures)
 	}
 	write(t, set, event.JobEnded{Job: r.ID, State: event.StateCancelled, Reason: "enough"})
-	if v := viewOf(t, r); v.State != string(event.StateCancelled) || v.Reason != "enough" {
+	if v := viewOf(t, r); v.State != event.StateCancelled || v.Reason != "enough" {
 		t.Errorf("it is over: %+v", v)
 	}
 	var rows []report.AttemptRow
@@ -132,7 +132,7 @@ func TestView(t *testing.T) {
 	}
 
 	// The summary that is written at the end stands for the journal, unless it cannot be read.
-	v.State, v.Name = string(event.StateDone), "from the summary"
+	v.State, v.Name = event.StateDone, "from the summary"
 	if err := statedir.WriteJSON(r.Summary(), v); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestView(t *testing.T) {
 	if err := os.WriteFile(r.Summary(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := viewOf(t, r); got.State != string(event.StateCancelled) {
+	if got := viewOf(t, r); got.State != event.StateCancelled {
 		t.Errorf("with half a summary: %+v", got)
 	}
 }

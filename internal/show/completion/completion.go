@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"berth/internal/core/event"
 	"berth/internal/driver/registry"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
@@ -59,7 +58,7 @@ func Offer(c *cobra.Command) {
 var only = map[string]func(report.JobView) bool{
 	"add":    func(v report.JobView) bool { return v.Open },
 	"close":  func(v report.JobView) bool { return v.Open },
-	"cancel": func(v report.JobView) bool { return !event.State(v.State).Final() },
+	"cancel": func(v report.JobView) bool { return !v.State.Final() },
 }
 
 // patience is how long a completion waits for the coordinator.

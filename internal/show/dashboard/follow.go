@@ -101,7 +101,7 @@ func (f *follower) document(v report.JobView, w window, patience time.Duration) 
 	}
 	until := f.Fold.Last()
 	if live(v) && !v.At.IsZero() && !more {
-		until = max(until, job.Time(v.At.UnixNano()))
+		until = max(until, job.TimeOf(v.At))
 	}
 	order := make([]string, len(v.Nodes))
 	for i, n := range v.Nodes {
@@ -109,7 +109,7 @@ func (f *follower) document(v report.JobView, w window, patience time.Duration) 
 	}
 	return jobDocument{
 		Page: "job", Job: v, Plan: f.plan, rent: f.rent, Reading: more,
-		Timeline:   timeline(f.Info.Spans, w, until, order, f.Info.TaskName),
+		Timeline:   timeline(f.Info.Spans, w, until, order, f.Fold.TaskName),
 		Throughput: throughput(f.Info.Spans, w, until),
 		Scatter:    scatter(f.Info.Spans, w, until),
 		Usage:      viewUsage(f.Info.Usage.View([]job.ID{v.ID}, v.Nodes)),
@@ -117,6 +117,4 @@ func (f *follower) document(v report.JobView, w window, patience time.Duration) 
 }
 
 // live reports whether a coordinator handles the job.
-func live(v report.JobView) bool { return !final(v) && v.State != report.StateInterrupted }
-
-func final(v report.JobView) bool { return event.State(v.State).Final() }
+func live(v report.JobView) bool { return !v.State.Final() && v.State != report.StateInterrupted }

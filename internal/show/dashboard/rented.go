@@ -72,7 +72,7 @@ func (d *documents) rented(ctx context.Context, rent job.Rent, v report.JobView)
 	for _, m := range rent.Machines {
 		out.Types = append(out.Types, rentedType{m.Name, m.Count, m.Price})
 	}
-	if final(v) {
+	if v.State.Final() {
 		return out
 	}
 	all, err := d.bill(ctx)

@@ -29,8 +29,6 @@ type scatterView struct {
 	Points []string `json:"points"`
 }
 
-type spot struct{ x, y int }
-
 type point struct {
 	of   *report.Span
 	node job.NodeID
@@ -69,9 +67,9 @@ func scatter(a *report.Spans, w window, until job.Time) scatterView {
 	for longest >= scatterRows*high {
 		high *= 2
 	}
-	grid := map[spot]point{}
+	grid := map[[2]int]point{}
 	all(func(p point) {
-		at := spot{int(p.of.Starts[0].Sub(w.from) / (step * rateSteps)), int(p.took / high)}
+		at := [2]int{int(p.of.Starts[0].Sub(w.from) / (step * rateSteps)), int(p.took / high)}
 		if before, there := grid[at]; !there || p.worse(before) > 0 {
 			grid[at] = p
 		}

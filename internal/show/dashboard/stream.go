@@ -23,14 +23,10 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(orProblem(doc, err)) // the page may have been closed
 }
 
-// problem is the document that reports an error.
-type problem struct {
-	Problem string `json:"problem"`
-}
-
+// orProblem returns the document, or in its place one that reports the error.
 func orProblem(doc any, err error) any {
 	if err != nil {
-		return problem{err.Error()}
+		return map[string]string{"problem": err.Error()}
 	}
 	return doc
 }

@@ -158,7 +158,7 @@ func TestLongJournal(t *testing.T) {
 	const attempts = inARow + inARow/4
 	s, r := recordedServer(t)
 	s.documents.View = func(_ context.Context, r statedir.Run) (report.JobView, error) {
-		return report.JobView{Status: report.Status{ID: r.ID, State: string(event.StateRunning)}, At: time.Unix(1e9, 0)}, nil
+		return report.JobView{Status: report.Status{ID: r.ID, State: event.StateRunning}, At: time.Unix(1e9, 0)}, nil
 	}
 	for n := range attempts {
 		at := r.attempt(0, n+1)

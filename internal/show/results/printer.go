@@ -153,9 +153,6 @@ func (p *Printer) copy(to io.Writer, s collect.Stream, task int, offset int64) e
 	return p.passOn(to, from, task, path)
 }
 
-// isDevice reports whether what tasks print goes to a device, from which it cannot be read.
-func isDevice(path string) bool { return path == job.Discard || strings.HasPrefix(path, "/dev/") }
-
 // passOn copies the output of a task, with the task's entry before each line if Tag is set.
 func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) error {
 	if p.Tag {
@@ -253,22 +250,14 @@ func (p *Printer) Find(names []string) ([]int, error) {
 		return nil, err
 	}
 	p.grow(n)
-	var found []int
-	byName := make(map[string]int, n)
-	for i := range n {
-		byName[p.Name(i)] = i
-		if len(names) == 0 {
-			found = append(found, i)
-		}
+	if len(names) > 0 {
+		return report.FindTasks(p.id, names, n, p.Name)
 	}
-	for _, name := range names {
-		i, there := byName[name]
-		if !there {
-			return nil, job.ArgumentError(string(p.id), "it has no task "+name, "tasks are named as in berth report "+string(p.id)+" --tasks")
-		}
-		found = append(found, i)
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
 	}
-	return found, nil
+	return all, nil
 }
 
 func readError(path string, err error) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"berth/internal/core/job"
@@ -128,7 +129,7 @@ func (p *Printer) open(s collect.Stream, task int) (io.ReadSeeker, string, error
 		return p.openCollected(template, s, task)
 	}
 	path := own.Bag.OutputPath(template, p.id, entry, task)
-	if isDevice(path) {
+	if path == job.Discard || strings.HasPrefix(path, "/dev/") { // it cannot be read from a device
 		return nil, path, nil
 	}
 	f, err := os.Open(path)

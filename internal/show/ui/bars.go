@@ -3,7 +3,6 @@ package ui
 import (
 	"strings"
 
-	"berth/internal/core/event"
 	"berth/internal/server/report"
 )
 
@@ -21,7 +20,7 @@ const (
 func frame(v report.JobView, width int, c color) []string {
 	width-- // some terminals wrap when the last column is written
 	lines := bars(stages(v), width, c)
-	if event.State(v.State).Final() && len(lines) > 0 {
+	if v.State.Final() && len(lines) > 0 {
 		return lines // the closing summary follows
 	}
 	lines = append(lines, fit(wholeLine(v), width))

@@ -17,9 +17,9 @@ type Explanation struct {
 func Ending(v report.JobView) []string {
 	end := "it failed: "
 	switch v.State {
-	case string(event.StateDone):
+	case event.StateDone:
 		return []string{fmt.Sprintf("it is done: %d of %s", v.TasksDone, job.Count(v.TasksTotal, "task"))}
-	case string(event.StateCancelled):
+	case event.StateCancelled:
 		end = "it was cancelled: "
 	}
 	failed := ""

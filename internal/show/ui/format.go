@@ -54,7 +54,7 @@ func tasksRate(r float64) string {
 
 // seconds formats a duration given in seconds: "12.3s", "4m5s".
 func seconds(s float64) string {
-	return job.FormatDuration(time.Duration(s * float64(time.Second)))
+	return job.FormatDuration(job.Seconds(s))
 }
 
 // eta formats the expected remaining time, given in seconds.
@@ -63,7 +63,7 @@ func eta(s float64) string { return "ETA " + whole(s) }
 // whole formats a time to come, given in seconds: in whole seconds, above an hour in minutes, because no estimate is more
 // precise.
 func whole(s float64) string {
-	d := time.Duration(math.Ceil(s) * float64(time.Second))
+	d := job.Seconds(math.Ceil(s))
 	if d >= time.Hour {
 		d = d.Round(time.Minute)
 	}

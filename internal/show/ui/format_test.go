@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"pgregory.net/rapid"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
@@ -49,7 +50,7 @@ func TestCleanIsSafe(t *testing.T) {
 // TestFrameFits: no line is wider than the terminal, whatever the job and the width.
 func TestFrameFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v := report.JobView{Status: report.Status{ID: "mr-1", State: rapid.SampledFrom([]string{"queued", "running", "stopping", "done"}).Draw(t, "state")}}
+		v := report.JobView{Status: report.Status{ID: "mr-1", State: rapid.SampledFrom([]event.State{"queued", "running", "stopping", "done"}).Draw(t, "state")}}
 		v.Reason = rapid.StringN(0, 50, -1).Draw(t, "reason")
 		v.ElapsedS = rapid.Float64Range(0, 1e7).Draw(t, "elapsed")
 		if rapid.Bool().Draw(t, "waits") {

@@ -62,5 +62,5 @@ func machines(p front.PointView) string {
 
 // length formats seconds without a fraction.
 func length(seconds float64) string {
-	return job.FormatDuration(time.Duration(seconds * float64(time.Second)).Round(time.Second))
+	return job.FormatDuration(job.Seconds(seconds).Round(time.Second))
 }

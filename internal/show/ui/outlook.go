@@ -237,7 +237,7 @@ func rough(s float64) string {
 	case s <= 0:
 		return "0s"
 	}
-	d := time.Duration(s * float64(time.Second))
+	d := job.Seconds(s)
 	switch {
 	case d >= 24*time.Hour:
 		d = d.Round(time.Hour)

@@ -61,14 +61,14 @@ func (p *plain) Update(v report.JobView) {
 	if lines := p.news.lines(v, p.color); len(lines) > 0 {
 		p.write(lines...)
 	}
-	if event.State(v.State).Final() {
+	if v.State.Final() {
 		return
 	}
 	text, since, now := progressText(v), v.At.Sub(p.told), tenth(v)
 	key, alive := text, plainAlive
 	queue := queueLine(v)
 	if v.Waits != nil && v.TasksRunning == 0 { // a longer wait is no change
-		key, alive = v.State+queue, plainWaits
+		key, alive = string(v.State)+queue, plainWaits
 	}
 	due := since >= alive ||
 		key != p.lastKey && (since >= plainOften || now != p.tenth && since >= plainSoon)
@@ -91,7 +91,7 @@ func progressText(v report.JobView) string {
 	for _, s := range under(v) {
 		parts = append(parts, list(fmt.Sprintf("%s %s done", s.Phase, s.count()), s.load(), s.rate, s.expect()))
 	}
-	if len(parts) == 0 || v.State != string(event.StateRunning) {
+	if len(parts) == 0 || v.State != event.StateRunning {
 		return wholeLine(v)
 	}
 	return strings.Join(parts, "; ")

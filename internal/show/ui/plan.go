@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
@@ -140,7 +139,7 @@ func planStart(p plan.Plan) string {
 
 // planClock formats the instant that many seconds after the plan.
 func planClock(p plan.Plan, s float64) string {
-	return clock(p.At.Std().Add(time.Duration(s*float64(time.Second))), p.At.Std())
+	return clock(p.At.Std().Add(job.Seconds(s)), p.At.Std())
 }
 
 func planTasks(p plan.Plan) string {

@@ -45,7 +45,7 @@ func deadlineText(v report.JobView) string {
 	}
 	text := v.Deadline.Local().Format("2006-01-02 15:04:05")
 	end := "is expected to end "
-	if v.State == string(event.StateDone) {
+	if v.State == event.StateDone {
 		end = "ended "
 	}
 	switch s := slack(v); {

@@ -16,7 +16,7 @@ import (
 // until 15:10; waits for 6 nodes more since 13:50 (Slurm: Resources; expected 14:05)". It is empty for jobs without
 // allocations of a batch system.
 func queueLine(v report.JobView) string {
-	if event.State(v.State).Final() {
+	if v.State.Final() {
 		return ""
 	}
 	has := hasText(v)
@@ -87,7 +87,7 @@ func clock(t, now time.Time) string {
 
 // waitsCell describes what a job waits for, in the table of jobs.
 func waitsCell(v report.JobView) string {
-	if len(v.After) > 0 && v.State == string(event.StateQueued) {
+	if len(v.After) > 0 && v.State == event.StateQueued {
 		return explain.Few(v.After)
 	}
 	if v.Waits == nil {

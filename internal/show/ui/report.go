@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
@@ -72,7 +71,7 @@ func took(v report.JobView) string {
 		return ""
 	}
 	text := seconds(v.ElapsedS) + " since " + instant(v.Submitted)
-	if event.State(v.State).Final() && !v.Ended.IsZero() {
+	if v.State.Final() && !v.Ended.IsZero() {
 		text = seconds(v.ElapsedS) + ", " + instant(v.Submitted) + " to " + instant(v.Ended)
 	}
 	if !v.Started.IsZero() {

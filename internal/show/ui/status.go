@@ -29,7 +29,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 		if v.EtaS != nil {
 			rest = whole(*v.EtaS)
 		}
-		state := v.State
+		state := string(v.State)
 		if v.Open {
 			state += ", open"
 		}

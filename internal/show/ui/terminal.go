@@ -49,7 +49,7 @@ func (t *terminal) End(v report.JobView) {
 	t.Update(v)
 	t.Close()
 	lines := Summary(v)
-	switch event.State(v.State) {
+	switch v.State {
 	case event.StateDone:
 		lines[0] = t.color.green(lines[0])
 	case event.StateFailed, event.StateCancelled:

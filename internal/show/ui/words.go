@@ -35,13 +35,13 @@ func opening(v report.JobView, c color) []string {
 
 // wholeLine describes the state of a job that is not over in one line, without that of the batch system.
 func wholeLine(v report.JobView) string {
-	state := string(v.ID) + " " + v.State
+	state := fmt.Sprintf("%s %s", v.ID, v.State)
 	switch {
-	case v.State == string(event.StateQueued) && len(v.After) > 0:
+	case v.State == event.StateQueued && len(v.After) > 0:
 		state += " until " + explain.AllDone(v.After)
-	case v.State == string(event.StateQueued) && v.Waits == nil:
+	case v.State == event.StateQueued && v.Waits == nil:
 		state += " (why: berth explain " + string(v.ID) + ")"
-	case v.State == string(event.StateStopping):
+	case v.State == event.StateStopping:
 		state += lead(": ", clean(v.Reason))
 	}
 	return list(state, lead("after ", some(v.ElapsedS, seconds)), etaText(v), lead("slack ", slack(v)), counted(v.Attempts.Lost, "attempt", " lost"))
@@ -65,11 +65,11 @@ func etaText(v report.JobView) string {
 func Summary(v report.JobView) []string {
 	var line string
 	switch v.State {
-	case string(event.StateDone):
+	case event.StateDone:
 		return given(doneLine(v), lead("output: ", clean(v.Output)))
-	case string(event.StateFailed):
+	case event.StateFailed:
 		line = failedLine(v)
-	case string(event.StateCancelled):
+	case event.StateCancelled:
 		line = fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, aside(clean(v.Reason)), doneOf(v), v.ID)
 	case report.StateInterrupted:
 		line = fmt.Sprintf("%s interrupted: no coordinator manages it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID)

@@ -182,7 +182,7 @@ func (m Mean) text(factor float64, decimals int) string {
 }
 
 func (m Mean) time() string {
-	return m.format(func(v float64) string { return job.FormatDuration(time.Duration(v * float64(time.Second))) })
+	return m.format(func(v float64) string { return job.FormatDuration(job.Seconds(v)) })
 }
 
 func (m Mean) format(text func(float64) string) string {

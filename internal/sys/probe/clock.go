@@ -67,5 +67,5 @@ var begun = sync.OnceValue(time.Now)
 // later as the monotonic clock says.
 func Now() job.Time {
 	from := begun()
-	return job.Time(from.UnixNano()).Add(time.Since(from))
+	return job.TimeOf(from).Add(time.Since(from))
 }

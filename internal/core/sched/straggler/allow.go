@@ -26,7 +26,7 @@ func (v *View) Allow(share float64, mean, spent time.Duration) {
 			spent += r.Age(v.Now)
 		}
 	}
-	v.Budget = time.Duration((share*useful.Seconds() - spent.Seconds()) * v.Cores * float64(time.Second))
+	v.Budget = job.Seconds((share*useful.Seconds() - spent.Seconds()) * v.Cores)
 }
 
 // age returns the median age of the running attempts, which is the only measure of their time while none was done.

@@ -203,7 +203,7 @@ func needs(left float64) string {
 
 // seconds returns a duration, bounded if s is infinite.
 func seconds(s float64) time.Duration {
-	return time.Duration(max(min(s, longest), -longest) * float64(time.Second))
+	return job.Seconds(max(min(s, longest), -longest))
 }
 
 // choose returns the action for a late task, after used others were handled in this round. An attempt that hangs is

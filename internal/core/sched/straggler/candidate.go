@@ -3,7 +3,6 @@ package straggler
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"berth/internal/core/job"
 )
@@ -49,5 +48,5 @@ const longest = 1e9 // seconds
 
 // After returns the instant that many seconds from now.
 func (v *View) After(seconds float64) job.Time {
-	return v.Now.Add(time.Duration(min(seconds, longest) * float64(time.Second)))
+	return v.Now.Add(job.Seconds(min(seconds, longest)))
 }

@@ -31,7 +31,7 @@ func Unpack(source job.ProgressSource, numbers []float64) *Track {
 	}
 	t := &Track{}
 	for i := 3; i+2 < len(numbers); i += 3 {
-		t.Add(time.Duration(numbers[i]*float64(time.Second)), job.Progress{Source: source, N: numbers[i+1], Fraction: -1,
+		t.Add(job.Seconds(numbers[i]), job.Progress{Source: source, N: numbers[i+1], Fraction: -1,
 			CPU: time.Duration(numbers[i+2] * float64(time.Second))})
 	}
 	return t
