@@ -1,17 +1,17 @@
 package physics
 
 import (
+	"container/heap"
 	"slices"
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/core/predict"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 )
 
-// Shortcut runs a job by list scheduling (package predict) on an allocation that has begun, and reports whether it did. It does so only if
+// Shortcut runs a job by list scheduling on an allocation that has begun, and reports whether it did. It does so only if
 // the result equals that of the engine: the job has its single allocation for itself, nothing fails, and every task starts and ends well
 // before the end of the wall time. Jobs with more reduces than slots are excluded, because the engine lets further reduces shuffle ahead,
 // which list scheduling does not model.
@@ -66,7 +66,7 @@ func (f fastRun) maps() (begin, done time.Duration, early int, ok bool) {
 		}
 		ms[i] = float64(d / time.Millisecond)
 	}
-	last, ends := predict.NewSeries(ms).Singly(f.slots)
+	last, ends := listed(ms, f.slots)
 	end := slices.Max(ends)
 	for _, e := range ends {
 		if e < end {
@@ -75,6 +75,27 @@ func (f fastRun) maps() (begin, done time.Duration, early int, ok bool) {
 	}
 	return time.Duration(last) * time.Millisecond, time.Duration(end) * time.Millisecond, early, true
 }
+
+// listed places each task on the slot that is free first, and returns when the last of them begins and when each ends.
+func listed(durations []float64, slots int) (begin float64, ends []float64) {
+	free := make(slotHeap, slots)
+	for _, d := range durations {
+		begin = free[0]
+		free[0] += d
+		ends = append(ends, free[0])
+		heap.Fix(&free, 0)
+	}
+	return begin, ends
+}
+
+// slotHeap are the times at which slots are free, the earliest first.
+type slotHeap []float64
+
+func (h slotHeap) Len() int           { return len(h) }
+func (h slotHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h slotHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *slotHeap) Push(x any)        { *h = append(*h, x.(float64)) }
+func (h *slotHeap) Pop() any          { return nil } // no slot goes
 
 // reduces returns when the last shuffle and the last reduce of a single wave end. last is the end of
 // the last map, and early the number of maps that ended before it.

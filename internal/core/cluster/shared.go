@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -169,26 +170,16 @@ func (x Account) limit(b Bound) int64 {
 // above returns an account and the accounts above it.
 func (a *Accounting) above(name string) (all []Account) {
 	for range len(a.Accounts) { // bounds the loop even if parents form a cycle
-		found := false
-		for _, x := range a.Accounts {
-			if x.Name == name && !found {
-				all, found = append(all, x), true
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(a.Accounts, func(x Account) bool { return x.Name == name })
+		if i < 0 {
 			break
 		}
-		name = all[len(all)-1].Parent
+		all, name = append(all, a.Accounts[i]), a.Accounts[i].Parent
 	}
 	return all
 }
 
 // within reports whether an account is the other one or below it.
 func (a *Accounting) within(name, other string) bool {
-	for _, x := range a.above(name) {
-		if x.Name == other {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.above(name), func(x Account) bool { return x.Name == other })
 }

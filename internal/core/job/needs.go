@@ -163,7 +163,7 @@ func (t *Terms) Needs() Needs {
 
 // Needs returns the needs of the tasks that have none of their own.
 func (b *BagSpec) Needs() Needs {
-	t := Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit, Attempts: b.Retries + 1}
+	t := b.terms()
 	return t.Needs()
 }
 

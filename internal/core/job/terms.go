@@ -38,12 +38,21 @@ type Terms struct {
 func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 
 // Terms returns the terms that the spec sets.
-func (s *Spec) Terms() Terms {
-	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, NodeMem: b.NodeMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, StartWithin: s.Request.StartWithin, Due: s.Request.Due, Trusted: b.Trusted, Watch: s.watch()}
+func (s *Spec) Terms() (t Terms) {
+	if s.Kind == Bag {
+		t = s.Bag.terms()
+	} else {
+		m := s.MapReduce
+		t = Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts}
 	}
-	m := s.MapReduce
-	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, StartWithin: s.Request.StartWithin, Due: s.Request.Due, Watch: s.watch()}
+	t.Weight, t.StartWithin, t.Due, t.Watch = s.Request.Weight, s.Request.StartWithin, s.Request.Due, s.watch()
+	return t
+}
+
+// terms returns those of a bag that do not depend on its request.
+func (b *BagSpec) terms() Terms {
+	return Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, NodeMem: b.NodeMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit,
+		Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Trusted: b.Trusted}
 }
 
 // Followup is the part of a job's plan that follows its first allocation. Only jobs with elastic

@@ -19,7 +19,7 @@ const (
 func (l *list) bulk(s *stageRun) (next int, end float64) {
 	n := s.tasks - max(bulkTail, tailWaves*len(l.slots))
 	mean := s.other.mean() + s.rest.mean()
-	if l.singly || n <= 0 || mean <= 0 || len(l.slots) == 0 {
+	if n <= 0 || mean <= 0 || len(l.slots) == 0 {
 		return 0, s.from
 	}
 	end = s.from

@@ -17,8 +17,6 @@ type list struct {
 	head    int
 	begun   [2]float64 // when the last map and the last reduce began, in the run of the latest trial
 	placed  int        // tasks, one by one, in all runs
-	singly  bool       // no task is placed in bulk …
-	ends    []float64  // … and this is when each ends, in the order in which they begin
 }
 
 // slot is a slot of a window.
@@ -106,9 +104,6 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			continue
 		}
 		end = max(end, done)
-		if l.singly {
-			l.ends = append(l.ends, done)
-		}
 		l.free.busy(top, done)
 	}
 	return end, 0

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"math"
 
 	"berth/internal/core/job"
@@ -74,10 +75,7 @@ func (p *Profile) Near(size Size) *Profile {
 		size.Reduces = 0
 		sub = p.closest(size)
 	}
-	if sub == nil {
-		return p
-	}
-	return sub
+	return cmp.Or(sub, p)
 }
 
 // far is the largest factor between the sizes of a run and a job that count as close.

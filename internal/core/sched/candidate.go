@@ -17,10 +17,7 @@ type Priority struct {
 // Before reports whether a job at p comes before a job at q: the lower rank first, and
 // among equal ranks the earlier submission.
 func (p Priority) Before(q Priority) bool {
-	if p.Rank != q.Rank {
-		return p.Rank < q.Rank
-	}
-	return p.Order < q.Order
+	return p.Rank < q.Rank || p.Rank == q.Rank && p.Order < q.Order
 }
 
 // Job is the part of a job's state that a policy needs.

@@ -98,14 +98,14 @@ func (t *Tasks) Measured() (d Demand) {
 		if !ok {
 			continue
 		}
-		takes := known.Demand
+		takes := Coarse(known.Demand)
 		if kind != job.BagTask && need.CPUs <= 1 {
-			d[p].CPU = coarseCPU(takes.CPU)
+			d[p].CPU = takes.CPU
 		}
-		if m := coarse(takes.Memory); kind != job.BagTask && m > 0 && (need.Mem == 0 || m < need.Mem) {
+		if m := takes.Memory; kind != job.BagTask && m > 0 && (need.Mem == 0 || m < need.Mem) {
 			d[p].Memory = m
 		}
-		d[p].Disk, d[p].Net = coarse(takes.Disk), coarse(takes.Net)
+		d[p].Disk, d[p].Net = takes.Disk, takes.Net
 	}
 	return d
 }

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -159,10 +158,7 @@ func (c *Choice) Best() (n *Node, avoided bool) { return c.best, c.avoided }
 // bySince returns the attempts that wait on the node, the longest waiting first.
 func (n *Node) bySince() []*Candidate {
 	return slices.SortedFunc(slices.Values(n.waiting.line), func(a, b *Candidate) int {
-		switch {
-		case a.Since != b.Since:
-			return cmp.Compare(a.Since, b.Since)
-		case a.before(b):
+		if a.Since < b.Since || a.Since == b.Since && a.before(b) {
 			return -1
 		}
 		return 1

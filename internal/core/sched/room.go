@@ -122,11 +122,5 @@ func (r *Running) stuck(first *Job) bool {
 
 // lastInLine sorts attempts by the positions of their jobs, the last first.
 func lastInLine(a, b *Running) int {
-	switch {
-	case a.Job.Before(b.Job.Priority):
-		return 1
-	case b.Job.Before(a.Job.Priority):
-		return -1
-	}
-	return cmp.Compare(b.ID.Task, a.ID.Task)
+	return cmp.Or(cmp.Compare(b.Job.Rank, a.Job.Rank), cmp.Compare(b.Job.Order, a.Job.Order), cmp.Compare(b.ID.Task, a.ID.Task))
 }

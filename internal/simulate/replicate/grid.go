@@ -1,6 +1,7 @@
 package replicate
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,14 +18,10 @@ func WriteGrid(b *strings.Builder, grid [][]string, left int) {
 	for _, line := range grid {
 		var text strings.Builder
 		for i, cell := range line {
-			gap := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
-			if i > 0 {
-				text.WriteString("  ")
-			}
 			if i < left {
-				text.WriteString(cell + gap)
+				fmt.Fprintf(&text, "%-*s  ", wide[i], cell)
 			} else {
-				text.WriteString(gap + cell)
+				fmt.Fprintf(&text, "%*s  ", wide[i], cell)
 			}
 		}
 		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -139,12 +140,7 @@ func (m *rentedMachine) end() {
 
 // lose removes a machine from the job and reports that to the coordinator.
 func (s *cloud) lose(m *rentedMachine, why string) {
-	for i := range s.machines {
-		if s.machines[i] == m {
-			s.machines = append(s.machines[:i], s.machines[i+1:]...)
-			break
-		}
-	}
+	s.machines = slices.DeleteFunc(s.machines, func(o *rentedMachine) bool { return o == m })
 	m.end()
 	if m.worker != nil {
 		s.send(step.NodeDown{Node: m.worker.ID, Gone: true, Reason: why})

@@ -1,6 +1,7 @@
 package straggler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -135,13 +136,7 @@ func (b *assessment) lateTasks() (found []late) {
 		i = k
 	}
 	slices.SortStableFunc(found, func(x, y late) int {
-		switch gx, gy := x.least-x.fresh, y.least-y.fresh; {
-		case gx > gy:
-			return -1
-		case gx < gy:
-			return 1
-		}
-		return 0
+		return cmp.Compare(y.least-y.fresh, x.least-x.fresh)
 	})
 	return found
 }
@@ -240,8 +235,7 @@ func (b *assessment) choose(l late, used int, affordable bool, ends []float64) A
 // was computed.
 func (b *assessment) charge(i int) float64 {
 	g := b.estimates[i]
-	switch {
-	case g == nil || b.guessed(i):
+	if g == nil || b.guessed(i) {
 		return b.Mean.Seconds() * b.Cores
 	}
 	return min(g.fresh, g.least()) * b.Cores

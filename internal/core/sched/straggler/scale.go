@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"berth/internal/core/job"
 )
@@ -55,12 +56,7 @@ func (l *scale) left(n, tau float64) float64 {
 	if len(l.ends) == 0 {
 		return max(l.took-tau, tau/10)
 	}
-	i, _ := slices.BinarySearchFunc(l.ends, n, func(e end, n float64) int {
-		if e.n < n {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(l.ends), func(i int) bool { return l.ends[i].n >= n })
 	of := l.ends[i:]
 	if 2*len(of) < len(l.ends) {
 		return -1
