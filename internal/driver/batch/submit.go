@@ -148,4 +148,4 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 }
 
 // errSubmitting is the error while the submitting command of an earlier coordinator still runs.
-var errSubmitting = &job.Error{Class: job.Transient, What: "an earlier submission is still under way", Err: ErrLater}
+var errSubmitting = job.TransientError("", "an earlier submission is still under way", ErrLater)

@@ -132,7 +132,7 @@ func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err err
 	case ctx.Err() != nil:
 		return job.TransientError(name, "interrupted", ctx.Err())
 	case !errors.As(err, &exit):
-		return &job.Error{Class: job.Fatal, Where: cmd.Path, What: "cannot be run", Err: err}
+		return job.FatalError(cmd.Path, "cannot be run", err)
 	}
 	return t.Classify(name, said, exit.ExitCode())
 }
@@ -176,7 +176,7 @@ func Failure(kinds []Kind, name, said, what string) *job.Error {
 		case k.Err == nil:
 			return job.ConfigError(name, what, k.Do)
 		case errors.Is(k.Err, ErrGone):
-			return &job.Error{Class: job.User, Where: name, What: what, Err: k.Err}
+			return job.UserError(name, what, "").Because(k.Err)
 		default:
 			return job.TransientError(name, what, k.Err)
 		}

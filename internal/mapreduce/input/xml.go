@@ -108,7 +108,7 @@ func (x *xmlRange) more() error {
 
 // refuse returns the error for the record at pos.
 func (x *xmlRange) refuse(what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeFailed, Where: x.file.Name(), What: fmt.Sprintf("the record at byte %d %s", x.pos, what), Do: do}
+	return job.UserError(x.file.Name(), fmt.Sprintf("the record at byte %d %s", x.pos, what), do)
 }
 
 // recordRange returns the records of a range one after the other.
