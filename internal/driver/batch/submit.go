@@ -66,7 +66,7 @@ func (s *site) submitted(a *alloc, id string, err error) {
 	case err == nil:
 		a.job, a.maybe, a.unsaid = id, false, false
 		s.submit.reset()
-		s.nextPoll = now.Add(min(s.Poll, soonAfter))
+		s.nextPoll = now.Add(s.soon())
 		s.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
 	case errors.Is(err, ErrLater):
 		a.submit.fail(now, s.RetryFirst, s.RetryMax)

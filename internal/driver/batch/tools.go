@@ -49,9 +49,6 @@ type Call struct {
 	Out  *os.File // to which its standard output goes directly; nil: Run returns the output
 }
 
-// Has reports whether a command is there.
-func (t *Tools) Has(name string) bool { return t.find(name) != "" }
-
 // find returns the file of a command, "" if it is not there.
 func (t *Tools) find(name string) string {
 	return procattr.LookPath(cmp.Or(t.Path, job.Getenv(t.User, "PATH")), "/", name)
