@@ -82,7 +82,7 @@ func newAdaptor(q *Question) *adaptor {
 	}
 	a.throttle = throttled(q.Spec, cmp.Or(width, math.MaxInt))
 	if a.setKinds(q.mix, nil); q.mix == nil {
-		a.setKinds(q.left(), reduceKind(q.Spec))
+		a.setKinds(q.tasksLeft(), reduceKind(q.Spec))
 	}
 	return a
 }
@@ -93,8 +93,8 @@ func (a *adaptor) setKinds(mix, reduces taskMix) {
 	a.mix, a.reduces = a.kinds[:len(mix)], a.kinds[len(mix):]
 }
 
-// note adds a note for the user, once.
-func (a *adaptor) note(what string) {
+// addNote adds a note for the user, once.
+func (a *adaptor) addNote(what string) {
 	if !slices.Contains(a.notes, what) {
 		a.notes = append(a.notes, what)
 	}
@@ -112,8 +112,8 @@ func (a *adaptor) setLoad(reduces int) {
 	for i := range a.reduces {
 		a.reduces[i].tasks = reduces
 	}
-	a.load = predict.Load{Maps: a.mix.tasks(), Reduces: reduces}
-	a.known = know(a.q, a.size, a.mix)
+	a.load = predict.Load{Maps: a.mix.count(), Reduces: reduces}
+	a.known = knowledgeOf(a.q, a.size, a.mix)
 	a.known.shorten(a.q.Remaining)
 	if !a.known.ok {
 		return
@@ -152,17 +152,17 @@ func (a *adaptor) withFineSample(f func()) {
 
 // slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
 func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces slots) {
-	if a.mix.fits(size) {
-		tasks = throttled(a.q.Spec, a.mix.slots(size))
+	if a.mix.fitsNode(size) {
+		tasks = throttled(a.q.Spec, a.mix.slotsOn(size))
 	}
 	if a.q.mix != nil { // of the others, tasks that come one after another
 		tasks = min(tasks, slots(a.throttle))
 	}
-	return tasks, a.reduces.slots(size)
+	return tasks, a.reduces.slotsOn(size)
 }
 
 // window returns the window that an allocation of that many nodes gives the job: from the moment when its workers are
 // ready until its wall time ends.
 func (o *offer) window(nodes int, start, end float64) predict.Window {
-	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: o.taskSlots.on(nodes), ReduceSlots: o.reduceSlots.on(nodes)}
+	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: o.taskSlots.onNodes(nodes), ReduceSlots: o.reduceSlots.onNodes(nodes)}
 }

@@ -17,10 +17,10 @@ const (
 	leastDraws, mostInDraws = 4, 1 << 17
 )
 
-// split makes several requests of each that waits, unless the job is done later with them, and then adds such requests as long as each
+// splitRequests makes several requests of each that waits, unless the job is done later with them, and then adds such requests as long as each
 // makes it done sooner by more than closeBy. Nodes mostly become free one after the other, and in each draw of the queue others do first:
 // the mean starts of requests do not show what it gains to ask for all of them.
-func (d *decision) split() {
+func (d *decision) splitRequests() {
 	most := d.allocs() + d.moreApart()
 	if !d.splits() || len(d.chosen) >= most {
 		return
@@ -42,7 +42,7 @@ func (d *decision) split() {
 		best, mean = all, m
 	}
 	if len(best) > len(d.chosen) {
-		d.take(best)
+		d.takeRequests(best)
 		d.simulatePresent()
 	}
 }
@@ -106,7 +106,7 @@ func (d *decision) usefulApart(c *Candidate) int {
 	if d.idleCost() > 0 { // whether more nodes save as much as they cost is not judged here
 		return 0
 	}
-	return d.usefulNodes(c.offer, c.Wait, c.end())
+	return d.usefulNodes(c.offer, c.Wait, c.wallEnd())
 }
 
 // meanDrawn sets when requests begin, and returns when the job is done on average if they begin as in each draw of the queue.

@@ -25,11 +25,11 @@ func decideBatch(q *Question) (Plan, error) {
 
 // decideOne plans a job, or a part of it, whose tasks run on the same nodes.
 func decideOne(q *Question) (Plan, error) {
-	l, err := Share(q.Snap, q.Spec)
+	l, err := DivideMachine(q.Snap, q.Spec)
 	if err != nil {
 		return Plan{}, err
 	}
-	p, why := q.begin(&l)
+	p, why := q.planReduces(&l)
 	open := why != ""
 	for {
 		d := decision{adaptor: newAdaptor(q)}
@@ -47,9 +47,9 @@ func decideOne(q *Question) (Plan, error) {
 			continue
 		}
 		if d.req.EnergyWeight > 0 && d.idleCost() == 0 {
-			d.note("--energy-weight has no effect, because the idle power of a node is unknown: give it with --node-power or BERTH_NODE_POWER")
+			d.addNote("--energy-weight has no effect, because the idle power of a node is unknown: give it with --node-power or BERTH_NODE_POWER")
 		}
-		d.fill(&p)
+		d.fillPlan(&p)
 		if why != "" {
 			p.Reasons = append(p.Reasons, why)
 		}
@@ -72,7 +72,7 @@ type decision struct {
 // decide chooses the requests among the free slots of the queue.
 func (d *decision) decide(reduces int) error {
 	d.setLoad(reduces)
-	if err := d.find(); err != nil {
+	if err := d.findOffers(); err != nil {
 		return err
 	}
 	d.findSlots()
@@ -98,7 +98,7 @@ func (d *decision) decide(reduces int) error {
 	d.addFurther()
 	if len(d.live) > 0 && len(d.chosen) > 0 {
 		d.chosen[0].main = true
-		d.take(d.chosen)
+		d.takeRequests(d.chosen)
 	}
 	return nil
 }
@@ -106,17 +106,17 @@ func (d *decision) decide(reduces int) error {
 // chooseFirst makes a candidate the first choice.
 func (d *decision) chooseFirst(c Candidate) {
 	c.main = true
-	d.take([]Candidate{c})
+	d.takeRequests([]Candidate{c})
 }
 
 // decideBlind decides for tasks without a profile.
 func (d *decision) decideBlind() error {
 	present := len(d.live) > 0
-	if present && !d.grows() {
+	if present && !d.belowScout() {
 		d.scout = d.scoutTasksOn(d.live)
 		return nil // the present allocations go on; the job is planned again once some tasks are measured
 	}
-	best, ok := d.blind()
+	best, ok := d.withoutProfile()
 	if present && (!ok || best.Wait > 0) { // a scout that waits measures nothing that the present allocations do not measure before
 		d.scout = d.scoutTasksOn(d.live)
 		return nil
@@ -128,16 +128,16 @@ func (d *decision) decideBlind() error {
 	return nil
 }
 
-// find sets the offers where the job could run.
-func (d *decision) find() error {
+// findOffers sets the offers where the job could run.
+func (d *decision) findOffers() error {
 	parts, why, err := partitions(d.q)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		d.note(why)
+		d.addNote(why)
 	}
-	d.among = among(d.q.Spec.Request.Partition, parts)
+	d.among = partitionsAmong(d.q.Spec.Request.Partition, parts)
 	var first error
 	for _, part := range parts {
 		offers, err := d.offersOf(part)
@@ -174,7 +174,7 @@ func (d *decision) longEnough() error {
 		return job.ConfigError(most.timeBy, fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source), "raise the limit, or use another partition")
 	}
 	if longest := max(d.expect.Map, d.expect.Reduce); longest > limit {
-		d.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never finish there",
+		d.addNote(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never finish there",
 			most.timeBy, duration(most.maxTime), duration(longest)))
 		if d.expect.Map > limit {
 			d.expect.Map = maps
@@ -246,7 +246,7 @@ func (d *decision) noSlot() error {
 		c.wall = min(c.wall, max(blindTime, o.minTime))
 	}
 	d.chooseFirst(c)
-	d.note("the queue shows no free slot that is large and long enough: the job waits until the queue changes")
+	d.addNote("the queue shows no free slot that is large and long enough: the job waits until the queue changes")
 	return nil
 }
 
@@ -254,7 +254,7 @@ func (d *decision) noSlot() error {
 func (d *decision) reduceSlots() int {
 	n := 0
 	for _, c := range d.chosen {
-		n += c.offer.reduceSlots.on(c.Take)
+		n += c.offer.reduceSlots.onNodes(c.Take)
 	}
 	return n
 }

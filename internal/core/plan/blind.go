@@ -35,13 +35,13 @@ const (
 	leastBlind = 2 * 60.0
 )
 
-// blind chooses a slot for tasks without a profile. A scout takes a small slot: the earliest, and among those with
+// withoutProfile chooses a slot for tasks without a profile. A scout takes a small slot: the earliest, and among those with
 // the same start the one with the most core-seconds, counted up to the tasks that it runs at once and up to
 // scoutTime. Without a scout (NoScout, or a task that was cut short) the job takes the slot with the earliest end if
 // its tasks had the assumed duration, with the largest useful number of nodes, for as much time as is allowed up to
 // blindTime. blind also sets d.scout, the number of measured tasks after which the rest is planned; 0 for a job whose
 // tasks all run at once.
-func (d *decision) blind() (best Candidate, ok bool) {
+func (d *decision) withoutProfile() (best Candidate, ok bool) {
 	scouting := d.scouting()
 	for _, o := range d.offers {
 		for _, slot := range o.slots {
@@ -53,7 +53,7 @@ func (d *decision) blind() (best Candidate, ok bool) {
 		}
 	}
 	if ok && scouting {
-		d.scout = d.scoutTasks(best.offer.taskSlots.on(best.Take))
+		d.scout = d.scoutTasks(best.offer.taskSlots.onNodes(best.Take))
 	}
 	return best, ok
 }
@@ -112,16 +112,16 @@ func (a *adaptor) unrivalled() bool {
 	return !slices.ContainsFunc(q.Pending, func(p cluster.Queued) bool { return p.User != q.User && p.Held == "" })
 }
 
-// grows reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
+// belowScout reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
 // tasks than there are now, and may have another one.
-func (d *decision) grows() bool {
+func (d *decision) belowScout() bool {
 	return isOpen(d.q.Spec) && slotsIn(d.live) < min(d.load.Maps, d.scoutSlots()) && d.allocs() > 0 && (d.req.MaxNodes == 0 || d.liveNodes() < d.req.MaxNodes) &&
 		d.scouting()
 }
 
 // liveNodes returns how many nodes the present allocations have.
 func (a *adaptor) liveNodes() (nodes int) {
-	for _, l := range a.q.live() {
+	for _, l := range a.q.liveAllocations() {
 		nodes += l.Request.Nodes
 	}
 	return nodes
@@ -133,7 +133,7 @@ func (a *adaptor) liveNodes() (nodes int) {
 func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Candidate {
 	c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
 	longest := blindTime
-	switch more := a.load.Maps > o.taskSlots.on(c.Take); {
+	switch more := a.load.Maps > o.taskSlots.onNodes(c.Take); {
 	case scouting && more:
 		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(a.scoutSlots()), a.mostOfScout(o))))
 		longest = scoutTime
@@ -141,7 +141,7 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))
 	}
 	limit := a.longest(&c)
-	if c.wall = min(limit, a.ceil(max(longest, 4*a.cutShort(), o.minTime))); a.req.WallTime == job.WallMax {
+	if c.wall = min(limit, a.ceilGrain(max(longest, 4*a.cutShort(), o.minTime))); a.req.WallTime == job.WallMax {
 		c.wall = limit
 	}
 	if c.rejected = c.tooFew(); c.rejected != "" {
@@ -151,8 +151,8 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 		c.rejected = duration(c.Duration.Seconds()) + " is too short for tasks of unknown length"
 		return c
 	}
-	c.Wait = a.wait(&c)
-	a.check(&c)
+	c.Wait = a.expectedWait(&c)
+	a.askBatchSystem(&c)
 	a.checkStart(&c)
 	return c
 }
@@ -171,7 +171,7 @@ func (a *adaptor) cutShort() float64 {
 func (a *adaptor) leastBlind(o *offer) float64 {
 	least := leastBlind
 	if r := a.q.Remaining; r != nil {
-		least = max(2*r.CutShort.Seconds(), o.ready()+max(r.Span.Seconds(), leastBlind))
+		least = max(2*r.CutShort.Seconds(), o.readyAfter()+max(r.Span.Seconds(), leastBlind))
 	}
 	return min(max(least, a.leastAsked(o)), o.maxTime)
 }
@@ -180,7 +180,7 @@ func (a *adaptor) leastBlind(o *offer) float64 {
 // goes first. Then the order is: the earlier start, more core-seconds, fewer nodes, fewer cores.
 func (a *adaptor) sooner(x, y *Candidate) int {
 	worth := func(c *Candidate) float64 {
-		slots := min(c.offer.taskSlots.on(c.Take), max(a.load.Maps, a.load.Reduces))
+		slots := min(c.offer.taskSlots.onNodes(c.Take), max(a.load.Maps, a.load.Reduces))
 		return float64(slots) * min(c.wall, blindTime)
 	}
 	guessed := 0
@@ -211,12 +211,12 @@ func (a *adaptor) guessed(c *Candidate) float64 {
 	}
 	left := max(each, (1-c.wall/run)*each*float64(a.waves(o, o.capNodes)))
 	t := min(o.startUp+left, 2*horizon)
-	return a.waitAfter(o, c.end(), o.capNodes, t) + o.startUp + left
+	return a.waitAfter(o, c.wallEnd(), o.capNodes, t) + o.startUp + left
 }
 
 // waves returns the number of waves in which the tasks run on that many nodes.
 func (a *adaptor) waves(o *offer, nodes int) int {
-	return ceilDiv(a.load.Maps, min(o.taskSlots.on(nodes), a.throttle)) + ceilDiv(a.load.Reduces, o.reduceSlots.on(nodes))
+	return ceilDiv(a.load.Maps, min(o.taskSlots.onNodes(nodes), a.throttle)) + ceilDiv(a.load.Reduces, o.reduceSlots.onNodes(nodes))
 }
 
 // whyBlind returns the reason why a candidate for tasks without a profile was chosen where it is no scout.

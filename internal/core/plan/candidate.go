@@ -54,23 +54,23 @@ func (a *adaptor) candidate(o *offer, slot timeline.Slot, nodes int) Candidate {
 	return c
 }
 
-// end returns when the wall time ends, in seconds from now.
-func (c *Candidate) end() float64 { return c.Wait + c.wall }
+// wallEnd returns when the wall time ends, in seconds from now.
+func (c *Candidate) wallEnd() float64 { return c.Wait + c.wall }
 
 // window returns the window that the allocation gives the job.
-func (c *Candidate) window() predict.Window { return c.offer.window(c.Take, c.Wait, c.end()) }
+func (c *Candidate) window() predict.Window { return c.offer.window(c.Take, c.Wait, c.wallEnd()) }
 
 // sameSlot reports whether two candidates use the same slot.
 func (c *Candidate) sameSlot(d *Candidate) bool { return c.offer == d.offer && c.Slot == d.Slot }
 
-// rate returns the price of the nodes together for an hour.
-func (c *Candidate) rate() float64 { return c.offer.price * float64(c.Take) }
+// hourlyPrice returns the price of the nodes together for an hour.
+func (c *Candidate) hourlyPrice() float64 { return c.offer.price * float64(c.Take) }
 
 func total(c *Candidate) float64 { return c.Total }
 
-// least returns at most that many of the candidates: those with the least keys, in the order of their keys and, among
+// smallest returns at most that many of the candidates: those with the least keys, in the order of their keys and, among
 // equal keys, in the given order. It sorts keys instead of the candidates, which are large and many.
-func least(all []Candidate, most int, key func(*Candidate) float64) []Candidate {
+func smallest(all []Candidate, most int, key func(*Candidate) float64) []Candidate {
 	type ranked struct {
 		key float64
 		at  int

@@ -26,8 +26,8 @@ func (p *Plan) Doubt(start job.Time) bool {
 	return start.Sub(predicted) > allowed
 }
 
-// check applies the batch system's own answers to a candidate: a later start, or a refusal.
-func (a *adaptor) check(c *Candidate) {
+// askBatchSystem applies the batch system's own answers to a candidate: a later start, or a refusal.
+func (a *adaptor) askBatchSystem(c *Candidate) {
 	for i := range a.q.Checks {
 		answer := &a.q.Checks[i]
 		if !answer.covers(c) {
@@ -67,7 +67,7 @@ func (c *Check) covers(x *Candidate) bool {
 // nodes and, for each answer of the batch system, half the checked nodes, half the checked time, and both. why is the
 // reason why the slot is infeasible, or empty.
 func (a *adaptor) variants(c Candidate) (out []Candidate, why string) {
-	if c.wall, why = a.wall(&c); why != "" {
+	if c.wall, why = a.wallTime(&c); why != "" {
 		return nil, why
 	}
 	out = []Candidate{c}
@@ -76,12 +76,12 @@ func (a *adaptor) variants(c Candidate) (out []Candidate, why string) {
 		few := c
 		few.Take = max(min(answer.Nodes/2, c.Take), c.offer.minNodes)
 		var why string
-		if few.wall, why = a.wall(&few); why != "" {
+		if few.wall, why = a.wallTime(&few); why != "" {
 			continue
 		}
 		out = append(out, few)
 		half := (answer.Time / 2).Truncate(a.grain).Seconds()
-		if a.req.WallTime == job.WallAuto && half >= a.least(c.offer) {
+		if a.req.WallTime == job.WallAuto && half >= a.leastUsefulWall(c.offer) {
 			brief := c
 			brief.wall, few.wall = min(c.wall, half), min(few.wall, half)
 			out = append(out, brief, few)

@@ -28,7 +28,7 @@ func (a *adaptor) candidates(offers []*offer) (feasible, rejected []Candidate) {
 			feasible = append(feasible, c)
 		}
 	}
-	return least(feasible, len(feasible), total), rejected
+	return smallest(feasible, len(feasible), total), rejected
 }
 
 // tooFew returns the reason why the candidate has too few nodes, or an empty string.
@@ -96,7 +96,7 @@ func (d *decision) printed(feasible []Candidate) (best Candidate, ok bool) {
 			break
 		}
 		c.beaten = false
-		if c.wall, c.rejected = d.wall(&c); c.rejected == "" && d.upper(&c) > c.wall {
+		if c.wall, c.rejected = d.wallTime(&c); c.rejected == "" && d.upperBound(&c) > c.wall {
 			c.rejected = "the upper bound of the run time is longer than the longest wall time allowed"
 		}
 		if c.rejected == "" {
@@ -142,12 +142,12 @@ func (a *adaptor) fewest(evaluated []Candidate) Candidate {
 		}
 	}
 	near := slices.DeleteFunc(slices.Clone(evaluated), func(c Candidate) bool { return c.rejected != "" || c.Total > bound })
-	near = least(near, finalists, total)
+	near = smallest(near, finalists, total)
 	for i, c := range near {
-		near[i] = a.fewer(c, bound, nil)
+		near[i] = a.fewerNodes(c, bound, nil)
 	}
 	return slices.MinFunc(near, func(x, y Candidate) int {
-		return cmp.Or(cmp.Compare(x.rate(), y.rate()), cmp.Compare(x.Take, y.Take), cmp.Compare(x.PerNode.CPUs, y.PerNode.CPUs),
+		return cmp.Or(cmp.Compare(x.hourlyPrice(), y.hourlyPrice()), cmp.Compare(x.Take, y.Take), cmp.Compare(x.PerNode.CPUs, y.PerNode.CPUs),
 			cmp.Compare(x.Total, y.Total), cmp.Compare(x.Wait, y.Wait))
 	})
 }
@@ -157,11 +157,11 @@ func (a *adaptor) fewest(evaluated []Candidate) Candidate {
 // queue suggest, and a fraction of the wait could be a large part of the run.
 func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-c.Wait) }
 
-// fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
+// fewerNodes returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
 // With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out
 // would do more than half of their share: jobs that fill a cluster one after the other would lengthen the queue more than they leave to others.
-func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
-	all, due := c, a.meets(&c)
+func (a *adaptor) fewerNodes(c Candidate, bound float64, beside []predict.Window) Candidate {
+	all, due := c, a.meetsDeadline(&c)
 	if due {
 		bound = a.due
 	}
@@ -183,7 +183,7 @@ func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Can
 // asGood reports whether a candidate may stand in for another one: the job is done within the bound, no more runs overrun its wall time, and it
 // meets the deadline if the other one does.
 func (a *adaptor) asGood(c, than *Candidate, bound float64) bool {
-	return c.rejected == "" && c.Total <= bound && c.Risk <= max(than.Risk, riskBy) && (!a.meets(than) || a.meets(c))
+	return c.rejected == "" && c.Total <= bound && c.Risk <= max(than.Risk, riskBy) && (!a.meetsDeadline(than) || a.meetsDeadline(c))
 }
 
 // withNodes returns the candidate with another number of nodes and the wall time that fits them; false where the slot
@@ -196,7 +196,7 @@ func (a *adaptor) withNodes(c Candidate, nodes int, beside []predict.Window, lim
 			return c, true
 		}
 		var why string
-		if c.wall, why = a.wall(&c); why != "" {
+		if c.wall, why = a.wallTime(&c); why != "" {
 			return c, false
 		}
 	}
@@ -218,10 +218,10 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 		return c
 	}
 	a.withFineSample(func() {
-		run, least := a.alone(c.offer, c.Take), a.least(c.offer)
-		times := []float64{a.upper(&c)}
+		run, least := a.runsAlone(c.offer, c.Take), a.leastUsefulWall(c.offer)
+		times := []float64{a.upperBound(&c)}
 		for _, q := range quantiles {
-			times = append(times, a.ceil(run.Quantile(q)))
+			times = append(times, a.ceilGrain(run.Quantile(q)))
 		}
 		slices.Sort(times)
 		all := a.evaluate(c, nil, noLimit)
@@ -243,8 +243,8 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 	return c
 }
 
-// later returns by how much a candidate's turnaround exceeds that of the chosen one, in words.
-func later(c, chosen *Candidate) string {
+// delayInWords returns by how much a candidate's turnaround exceeds that of the chosen one, in words.
+func delayInWords(c, chosen *Candidate) string {
 	switch d := c.Total - chosen.Total; {
 	case c.Total > chosen.closeTo():
 		return fmt.Sprintf("ends %s later than the chosen slot", duration(d))

@@ -38,9 +38,9 @@ func (d *decision) lengthen() {
 			continue
 		}
 		more := *c
-		more.wall = max(c.wall, min(d.ceil(c.wall*(1+d.req.Courtesy)), d.longest(c)))
-		more.Wait = d.wait(&more)
-		if d.check(&more); more.rejected != "" || more.Wait > c.Wait+tightBy*(c.Total-c.Wait) || !d.leavesRoom(i, &more) {
+		more.wall = max(c.wall, min(d.ceilGrain(c.wall*(1+d.req.Courtesy)), d.longest(c)))
+		more.Wait = d.expectedWait(&more)
+		if d.askBatchSystem(&more); more.rejected != "" || more.Wait > c.Wait+tightBy*(c.Total-c.Wait) || !d.leavesRoom(i, &more) {
 			continue
 		}
 		*c = more
@@ -56,8 +56,8 @@ func (d *decision) leavesRoom(i int, c *Candidate) bool {
 	line := d.offers[at].line.Clone()
 	for k := range d.chosen {
 		if o := &d.chosen[k]; k != i && o.offer.overlaps(c.offer) {
-			line.Add(d.instant(o.Wait), d.instant(o.end()), -o.Take)
+			line.Add(d.instant(o.Wait), d.instant(o.wallEnd()), -o.Take)
 		}
 	}
-	return line.Min(d.instant(c.Wait), d.instant(c.end())) >= c.Take
+	return line.Min(d.instant(c.Wait), d.instant(c.wallEnd())) >= c.Take
 }

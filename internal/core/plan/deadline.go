@@ -29,8 +29,8 @@ func (q *Question) dueIn() float64 {
 	return max(0, due.Sub(q.Now).Seconds())
 }
 
-// meets reports whether the job is likely to be done by its deadline on the candidate's nodes.
-func (a *adaptor) meets(c *Candidate) bool {
+// meetsDeadline reports whether the job is likely to be done by its deadline on the candidate's nodes.
+func (a *adaptor) meetsDeadline(c *Candidate) bool {
 	return a.due > 0 && c.rejected == "" && !c.beaten && c.likely <= a.due
 }
 
@@ -40,8 +40,8 @@ func (d *decision) presentMeets() bool {
 	return d.due > 0 && (d.first.main || len(d.runs.Finish) > 0 && d.runs.Quantile(likely) <= d.due)
 }
 
-// held returns the core-seconds that a request takes from others.
-func held(c *Candidate) float64 {
+// coreSecondsTaken returns the core-seconds that a request takes from others.
+func coreSecondsTaken(c *Candidate) float64 {
 	return float64(c.Take) * float64(max(1, c.PerNode.CPUs)) * (c.Total - c.Wait)
 }
 
@@ -50,7 +50,7 @@ func held(c *Candidate) float64 {
 func (d *decision) inTime() (all []Candidate) {
 	for _, c := range d.evaluated {
 		for n, ok := c.Take, true; ok && c.rejected == ""; {
-			if d.meets(&c) {
+			if d.meetsDeadline(&c) {
 				all = append(all, c)
 			}
 			if n -= max(1, n/8); n < max(1, c.offer.minNodes) || d.spent >= maxPlaced {
@@ -61,7 +61,7 @@ func (d *decision) inTime() (all []Candidate) {
 		}
 	}
 	slices.SortStableFunc(all, func(x, y Candidate) int {
-		return cmp.Or(cmp.Compare(x.rate(), y.rate()), cmp.Compare(held(&x), held(&y)), cmp.Compare(x.Total, y.Total))
+		return cmp.Or(cmp.Compare(x.hourlyPrice(), y.hourlyPrice()), cmp.Compare(coreSecondsTaken(&x), coreSecondsTaken(&y)), cmp.Compare(x.Total, y.Total))
 	})
 	return all
 }
@@ -70,13 +70,13 @@ func (d *decision) inTime() (all []Candidate) {
 func (d *decision) surely(c *Candidate) (ok bool) {
 	d.withFineSample(func() {
 		got := d.evaluate(*c, nil, noLimit)
-		ok = d.meets(&got)
+		ok = d.meetsDeadline(&got)
 	})
 	return ok
 }
 
-// judge sets what the plan says of the deadline.
-func (p *Plan) judge(q *Question) {
+// judgeDeadline sets what the plan says of the deadline.
+func (p *Plan) judgeDeadline(q *Question) {
 	if q.Spec.Request.Due == 0 || q.Brief && p.Predicted == nil || q.Remaining == nil && len(q.Spec.After) > 0 {
 		return
 	}

@@ -41,7 +41,7 @@ func TestDeadlineAtLeastCost(t *testing.T) {
 		}
 		met := d.due > 0
 		if d.due = float64(due); met {
-			if len(d.chosen) != 1 || !d.meets(&d.first) {
+			if len(d.chosen) != 1 || !d.meetsDeadline(&d.first) {
 				t.Fatalf("%d requests, and the job is done after %g s of %d", len(d.chosen), d.first.likely, due)
 			}
 			if s := *decided(t, q).Deadline.Slack; s < -tightBy*d.due {
@@ -58,11 +58,11 @@ func TestDeadlineAtLeastCost(t *testing.T) {
 					c, ok = d.withNodes(slot, n, nil, noLimit)
 				}
 				switch {
-				case !ok || !d.meets(&c) || !d.surely(&c):
+				case !ok || !d.meetsDeadline(&c) || !d.surely(&c):
 				case !met:
 					t.Fatalf("%d nodes after %g s meet the deadline (%g s of %d), %d of %d nodes are requested after %g s", n, c.Wait, c.likely, due, len(d.chosen), d.first.Take, d.first.Wait)
-				case held(&c) < held(&d.first)*(1-1e-9):
-					t.Fatalf("%g core-seconds meet the deadline of %d s, but %g are requested", held(&c), due, held(&d.first))
+				case coreSecondsTaken(&c) < coreSecondsTaken(&d.first)*(1-1e-9):
+					t.Fatalf("%g core-seconds meet the deadline of %d s, but %g are requested", coreSecondsTaken(&c), due, coreSecondsTaken(&d.first))
 				}
 			}
 		}

@@ -16,15 +16,15 @@ func Decide(q Question) (Plan, error) {
 		p, err := decideBatch(&q)
 		p.leaveOpen(q.Spec)
 		if err == nil {
-			p.slow(&q)
-			p.judge(&q)
+			p.expectSlowNodes(&q)
+			p.judgeDeadline(&q)
 		}
 		return p, err
 	}
 	p, err := decideMachine(&q)
 	if err == nil {
-		p.slow(&q)
-		p.judge(&q)
+		p.expectSlowNodes(&q)
+		p.judgeDeadline(&q)
 	}
 	return p, err
 }
@@ -42,13 +42,13 @@ func (p *Plan) leaveOpen(spec *job.Spec) {
 // decideMachine plans a job on one machine.
 func decideMachine(q *Question) (Plan, error) {
 	spec := q.Spec
-	mix := q.left()
-	all := know(q, predict.Size{Kind: spec.Kind, Tasks: q.Counts.Tasks}, mix)
-	l, err := share(q.Snap, spec, mix)
+	mix := q.tasksLeft()
+	all := knowledgeOf(q, predict.Size{Kind: spec.Kind, Tasks: q.Counts.Tasks}, mix)
+	l, err := divideMachine(q.Snap, spec, mix)
 	if err != nil {
 		return Plan{}, err
 	}
-	p, why := q.begin(&l)
+	p, why := q.planReduces(&l)
 	p.Notes = append(p.Notes, l.notes...)
 	p.Alloc = job.AllocRequest{
 		On: q.Snap.Driver, Nodes: l.Nodes, PerNode: l.PerNode,
@@ -61,14 +61,14 @@ func decideMachine(q *Question) (Plan, error) {
 	}
 	p.setLeft(q.Remaining)
 	if p.Left == nil || *p.Left != (Left{}) {
-		if prof := near(q.Profile, p.size()); q.Own != nil && all.ok {
+		if prof := nearProfile(q.Profile, p.size()); q.Own != nil && all.ok {
 			p.predictFrom(l, all)
 		} else {
 			p.predict(l, prof)
 		}
 		p.leaveOpen(spec)
 	}
-	if left := p.left(); left.Tasks+left.Reduces == 0 && (p.Left != nil || isOpen(spec)) {
+	if left := p.plannedPart(); left.Tasks+left.Reduces == 0 && (p.Left != nil || isOpen(spec)) {
 		p.Reasons = append(p.Reasons, nothingLeft(spec))
 	} else {
 		p.Reasons = append(p.Reasons, p.decision())
@@ -76,25 +76,25 @@ func decideMachine(q *Question) (Plan, error) {
 	if why != "" {
 		p.Reasons = append(p.Reasons, why)
 	}
-	p.mixed(mix)
+	p.setMix(mix)
 	if spec.Kind == job.MapReduce {
 		p.Reasons = append(p.Reasons, sortReason(l, &spec.Request))
 	}
 	if limit := spec.Request.MaxTime.Seconds(); limit > 0 && p.Predicted != nil && p.Predicted.Up > limit {
 		p.Notes = append(p.Notes, fmt.Sprintf("the time limit of %s may be too short: the job is predicted to take %s",
-			duration(limit), span(p.Predicted.Interval)))
+			duration(limit), formatInterval(p.Predicted.Interval)))
 	}
 	return p, nil
 }
 
-// begin returns a plan in which only the number of reduces is decided, and the reason of that number.
-func (q *Question) begin(l *Layout) (p Plan, why string) {
+// planReduces returns a plan in which only the number of reduces is decided, and the reason of that number.
+func (q *Question) planReduces(l *Layout) (p Plan, why string) {
 	p = Plan{
 		At: q.Now, App: predict.Application(q.Spec), Kind: q.Spec.Kind, Tasks: q.Counts.Tasks, InputBytes: q.Counts.InputBytes,
 		TaskSlots: l.TaskSlots, ReduceSlots: l.ReduceSlots, Reasons: []string{}, Notes: []string{},
 	}
-	why = p.reduces(q.Spec, near(q.Profile, p.size()))
-	if prof := near(q.Profile, p.size()); prof != nil {
+	why = p.reduces(q.Spec, nearProfile(q.Profile, p.size()))
+	if prof := nearProfile(q.Profile, p.size()); prof != nil {
 		p.Demands, p.Curves = demandsOf(prof), prof.Measures.Curves()
 		if b := q.Spec.Bag; b != nil && (b.AutoMem || b.MaxMem > 0 || b.Open || b.NeedsFrom != nil) {
 			p.Memory = prof.Measures.Get(predict.BagTask).LastMemory()
@@ -108,8 +108,8 @@ func (p *Plan) size() predict.Size {
 	return predict.Size{Kind: p.Kind, InputBytes: p.InputBytes, Tasks: p.Tasks, Reduces: p.Reduces}
 }
 
-// near returns the part of a profile with runs of about that size; nil without a profile.
-func near(prof *predict.Profile, size predict.Size) *predict.Profile {
+// nearProfile returns the part of a profile with runs of about that size; nil without a profile.
+func nearProfile(prof *predict.Profile, size predict.Size) *predict.Profile {
 	if prof == nil {
 		return nil
 	}
@@ -163,29 +163,29 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 
 // predictFrom sets the prediction and its source by what is known of the tasks.
 func (p *Plan) predictFrom(l Layout, k known) {
-	left := p.left()
+	left := p.plannedPart()
 	shape := predict.Shape{
 		Maps: left.Tasks, Reduces: left.Reduces,
 		MapSlots:    predict.Slots{Count: l.TaskSlots, Speed: l.Speed},
 		ReduceSlots: predict.Slots{Count: l.ReduceSlots, Speed: l.Speed},
 	}
-	p.means(k.inv)
+	p.setMeans(k.inv)
 	p.Source = k.source
 	e := predict.Bounds(k.inv, shape).Spread(k.runs)
 	q := predict.Quantiles(k.inv, shape, seedOf(p.App), 0.05, 0.5, 0.95)
-	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: q[0], Up: q[2]}), Median: micros(q[1]), P95: micros(q[2]), Stages: p.stages(e)}
-	p.Predicted.widen(round(e.Total()))
+	p.Predicted = &Prediction{Interval: roundInterval(predict.Interval{Low: q[0], Up: q[2]}), Median: micros(q[1]), P95: micros(q[2]), Stages: p.stages(e)}
+	p.Predicted.widen(roundInterval(e.Total()))
 }
 
 // stages returns the stages of the job, in order, with their bounds.
 func (p *Plan) stages(e predict.Estimate) []Stage {
 	if p.Kind == job.Bag {
-		return []Stage{{"tasks", round(e.Map)}}
+		return []Stage{{"tasks", roundInterval(e.Map)}}
 	}
-	stages := []Stage{{"map", round(e.Map)}}
-	if p.left().Reduces > 0 {
-		stages = append(stages, Stage{"first-shuffle", round(e.FirstShuffle)},
-			Stage{"other-shuffle", round(e.OtherShuffle)}, Stage{"reduce", round(e.Reduce)})
+	stages := []Stage{{"map", roundInterval(e.Map)}}
+	if p.plannedPart().Reduces > 0 {
+		stages = append(stages, Stage{"first-shuffle", roundInterval(e.FirstShuffle)},
+			Stage{"other-shuffle", roundInterval(e.OtherShuffle)}, Stage{"reduce", roundInterval(e.Reduce)})
 	}
 	return stages
 }
@@ -200,6 +200,6 @@ func seedOf(app string) uint64 {
 // micros rounds seconds to whole microseconds: smaller differences are rounding errors of sums.
 func micros(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
 
-func round(i predict.Interval) predict.Interval {
+func roundInterval(i predict.Interval) predict.Interval {
 	return predict.Interval{Low: micros(i.Low), Up: micros(i.Up)}
 }

@@ -45,7 +45,7 @@ func (a *adaptor) saveEnergy(c Candidate) Candidate {
 	}
 	if left := c.Take - best.Take; left > 0 {
 		idle := a.idlePower() * (float64(c.Take)*(c.Total-c.Wait) - float64(best.Take)*(best.Total-best.Wait))
-		a.note(fmt.Sprintf("--energy-weight: %d of %s are not requested, because they would save %s and use %.3g kJ more",
+		a.addNote(fmt.Sprintf("--energy-weight: %d of %s are not requested, because they would save %s and use %.3g kJ more",
 			left, job.Count(c.Take, "node"), duration(best.Total-c.Total), idle/1000))
 	}
 	return best

@@ -12,9 +12,9 @@ import (
 	"berth/internal/core/timeline"
 )
 
-// alone returns the runs of the job on so many nodes that are there from now on and
+// runsAlone returns the runs of the job on so many nodes that are there from now on and
 // have no end, beside nothing else.
-func (a *adaptor) alone(o *offer, nodes int) *predict.Alone {
+func (a *adaptor) runsAlone(o *offer, nodes int) *predict.Alone {
 	key := o.window(nodes, 0, math.Inf(1))
 	runs, ok := a.runs[key]
 	if !ok {
@@ -59,22 +59,22 @@ func (a *adaptor) startUp(l limits) float64 {
 	return max(usualStartUp, min(a.q.Remaining.StartUp.Seconds(), l.maxTime/2))
 }
 
-// ready returns after how many seconds of its wall time an allocation has ready workers even if they are slow to
+// readyAfter returns after how many seconds of its wall time an allocation has ready workers even if they are slow to
 // start.
-func (o *offer) ready() float64 { return o.startUp + max(slowBy, slowShare*o.startUp) }
+func (o *offer) readyAfter() float64 { return o.startUp + max(slowBy, slowShare*o.startUp) }
 
-// least returns the shortest useful wall time, in seconds. A task must be allowed to begin in it (sched.Span) by the
+// leastUsefulWall returns the shortest useful wall time, in seconds. A task must be allowed to begin in it (sched.Span) by the
 // durations that plan and engine expect, although workers are slow to start; and it is twice the time that an attempt
 // had run when its allocation ended, because else the same task could be cut short again and again. Where the
 // durations of reduces are guessed it has room for a multiple of the guess: else all reduces could be cut short in
 // one allocation after the other until the job fails.
-func (a *adaptor) least(o *offer) float64 {
-	least := o.ready() + sched.Span(asDuration(a.taskTime())).Seconds()
+func (a *adaptor) leastUsefulWall(o *offer) float64 {
+	least := o.readyAfter() + sched.Span(asDuration(a.taskTime())).Seconds()
 	if guess := a.known.inv.Reduce.Max; a.known.guessed && a.load.Reduces > 0 {
 		least = max(least, o.startUp+min(guessTimes*guess, max(guess, guessMost)))
 	}
 	if r := a.q.Remaining; r != nil {
-		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
+		least = max(least, o.readyAfter()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
 	return min(max(least, shortest, a.leastAsked(o)), o.maxTime)
 }
@@ -85,7 +85,7 @@ func (a *adaptor) leastAsked(o *offer) float64 {
 	if a.lead() == 0 {
 		return o.minTime
 	}
-	return max(o.minTime, o.ready()+sched.Span(2*a.lead()).Seconds())
+	return max(o.minTime, o.readyAfter()+sched.Span(2*a.lead()).Seconds())
 }
 
 // lead returns how long before the end of an allocation its tasks get a signal; 0: they get none.
@@ -112,17 +112,17 @@ func (a *adaptor) safeWallTime(o *offer, nodes int, limit float64) float64 {
 	if !a.suffices(o, nodes, limit) {
 		return limit
 	}
-	return a.ceil(a.alone(o, nodes).Quantile(1) + a.endMargin())
+	return a.ceilGrain(a.runsAlone(o, nodes).Quantile(1) + a.endMargin())
 }
 
 // suffices reports whether every simulated run ends within a wall time. It simulates nothing where the lower bound of
 // a run already exceeds it.
 func (a *adaptor) suffices(o *offer, nodes int, t float64) bool {
 	alone := o.window(nodes, 0, math.Inf(1))
-	if _, known := a.runs[alone]; !known && a.ceil(a.trials.LongestAtLeast([]predict.Window{alone})+a.endMargin()) > t {
+	if _, known := a.runs[alone]; !known && a.ceilGrain(a.trials.LongestAtLeast([]predict.Window{alone})+a.endMargin()) > t {
 		return false
 	}
-	return a.ceil(a.alone(o, nodes).Quantile(1)+a.endMargin()) <= t
+	return a.ceilGrain(a.runsAlone(o, nodes).Quantile(1)+a.endMargin()) <= t
 }
 
 // endMargin returns how long before the end of an allocation no task is started or may run without a signal, in seconds. A task that meets a slow
@@ -131,23 +131,23 @@ func (a *adaptor) endMargin() float64 {
 	return max(a.expect.Map, a.expect.Reduce)*(1+a.slowNode) + a.lead().Seconds()
 }
 
-// upper returns the upper bound T_up on the candidate's nodes as a wall time, which Algorithm 1 of the paper
+// upperBound returns the upper bound T_up on the candidate's nodes as a wall time, which Algorithm 1 of the paper
 // requests.
-func (a *adaptor) upper(c *Candidate) float64 {
-	return a.ceil(c.offer.startUp + predict.Bounds(a.known.inv, a.shape(c)).Total().Up)
+func (a *adaptor) upperBound(c *Candidate) float64 {
+	return a.ceilGrain(c.offer.startUp + predict.Bounds(a.known.inv, a.jobShape(c)).Total().Up)
 }
 
-// shape returns the job's shape on the candidate's nodes alone.
-func (a *adaptor) shape(c *Candidate) predict.Shape {
+// jobShape returns the job's shape on the candidate's nodes alone.
+func (a *adaptor) jobShape(c *Candidate) predict.Shape {
 	return predict.Shape{
 		Maps: a.load.Maps, Reduces: a.load.Reduces,
-		MapSlots: predict.Uniform(c.offer.taskSlots.on(c.Take)), ReduceSlots: predict.Uniform(c.offer.reduceSlots.on(c.Take)),
+		MapSlots: predict.Uniform(c.offer.taskSlots.onNodes(c.Take)), ReduceSlots: predict.Uniform(c.offer.reduceSlots.onNodes(c.Take)),
 	}
 }
 
 // tooShort returns the reason why a candidate's slot is too short for one task, or an empty string.
 func (a *adaptor) tooShort(c *Candidate) (why string) {
-	least := a.least(c.offer)
+	least := a.leastUsefulWall(c.offer)
 	if a.longest(c) >= least {
 		return ""
 	}
@@ -157,19 +157,19 @@ func (a *adaptor) tooShort(c *Candidate) (why string) {
 	return duration(c.Duration.Seconds()) + " is too short for one task"
 }
 
-// wall returns the wall time to request, in seconds: by the user's rule, or what the job certainly needs, if the slot
+// wallTime returns the wall time to request, in seconds: by the user's rule, or what the job certainly needs, if the slot
 // is as long, and else all of the slot. why is the reason why the slot is infeasible, or empty.
-func (a *adaptor) wall(c *Candidate) (t float64, why string) {
+func (a *adaptor) wallTime(c *Candidate) (t float64, why string) {
 	if why := a.tooShort(c); why != "" {
 		return 0, why
 	}
-	limit, least := a.longest(c), a.least(c.offer)
+	limit, least := a.longest(c), a.leastUsefulWall(c.offer)
 	wanted, name := math.Inf(1), "longest wall time allowed"
 	switch a.req.WallTime {
 	case job.WallAuto:
-		return min(max(a.safeWallTime(c.offer, c.Take, limit), a.ceil(least)), limit), ""
+		return min(max(a.safeWallTime(c.offer, c.Take, limit), a.ceilGrain(least)), limit), ""
 	case job.WallUpper:
-		wanted, name = max(a.upper(c), a.ceil(least)), "upper bound of the run time"
+		wanted, name = max(a.upperBound(c), a.ceilGrain(least)), "upper bound of the run time"
 	}
 	if wanted = min(wanted, c.offer.maxWall); limit < wanted {
 		return 0, fmt.Sprintf("%s is less than the %s", duration(c.Duration.Seconds()), name)
@@ -181,8 +181,8 @@ func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 // allocations in beside. Where a lower bound of that exceeds the limit nothing is simulated: Total is then the bound,
 // and the candidate is marked as beaten.
 func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) Candidate {
-	c.Wait, c.Risk, c.done, c.likely = a.wait(&c), 0, 0, math.Inf(1)
-	a.check(&c)
+	c.Wait, c.Risk, c.done, c.likely = a.expectedWait(&c), 0, 0, math.Inf(1)
+	a.askBatchSystem(&c)
 	if len(beside) == 0 {
 		a.checkStart(&c)
 	}
@@ -191,7 +191,7 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 		return c
 	}
 	if len(beside) == 0 && a.suffices(c.offer, c.Take, c.wall) {
-		alone := a.alone(c.offer, c.Take)
+		alone := a.runsAlone(c.offer, c.Take)
 		c.Total, c.likely = c.Wait+alone.Mean(), c.Wait+alone.Quantile(likely)
 		return c
 	}
@@ -202,7 +202,7 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 	}
 	var alone *predict.Alone
 	if len(beside) == 0 {
-		alone = a.alone(c.offer, c.Take)
+		alone = a.runsAlone(c.offer, c.Take)
 	}
 	runs, mean, ok := a.simulate(windows, alone, limit)
 	if c.Total, c.beaten = mean, !ok; ok {
@@ -231,13 +231,13 @@ func (a *adaptor) atLeast(c *Candidate) float64 {
 // soonest, on average, and the longest allowed wall time; the last has no end. withFollowing also returns when the
 // last of the given windows ends.
 func (a *adaptor) withFollowing(o *offer, windows []predict.Window) ([]predict.Window, float64) {
-	last, left := 0.0, a.work()
+	last, left := 0.0, a.slotSeconds()
 	for _, w := range windows {
 		last = max(last, w.End)
 		left -= (w.End - w.Start) * float64(max(w.TaskSlots, w.ReduceSlots))
 	}
 	for i, end := 1, last; !math.IsInf(end, 1); i++ {
-		left = max(left, a.work()/leftAtLeast)
+		left = max(left, a.slotSeconds()/leftAtLeast)
 		w := a.next(o, end, left, i == maxFollowing)
 		windows = append(windows, w)
 		end = w.End
@@ -264,7 +264,7 @@ func (a *adaptor) next(o *offer, end, left float64, lasts bool) predict.Window {
 		run := max(left/(float64(n)*float64(max(o.taskSlots, o.reduceSlots))), a.known.inv.Map.Avg)
 		c := Candidate{offer: o, PerNode: o.perNode, Take: n, wall: min(run, 2*horizon, o.maxTime)}
 		c.Wait = a.waitAfter(o, end, n, c.wall)
-		a.check(&c)
+		a.askBatchSystem(&c)
 		if (c.rejected == "" || n == o.minNodes) && c.Wait+run < least {
 			least, best = c.Wait+run, o.window(n, c.Wait, math.Inf(1))
 			if !lasts {
@@ -277,8 +277,8 @@ func (a *adaptor) next(o *offer, end, left float64, lasts bool) predict.Window {
 	}
 }
 
-// work returns how long one slot alone would need for the rest of the job, in seconds.
-func (a *adaptor) work() float64 {
+// slotSeconds returns how long one slot alone would need for the rest of the job, in seconds.
+func (a *adaptor) slotSeconds() float64 {
 	maps, reduces := a.trials.Work()
 	return maps + reduces
 }

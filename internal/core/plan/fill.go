@@ -9,8 +9,8 @@ import (
 	"berth/internal/core/predict"
 )
 
-// fill writes the decision into the plan.
-func (d *decision) fill(p *Plan) {
+// fillPlan writes the decision into the plan.
+func (d *decision) fillPlan(p *Plan) {
 	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
 	if p.setLeft(d.q.Remaining); d.q.mix != nil {
 		p.Left = &Left{Tasks: d.load.Maps}
@@ -36,7 +36,7 @@ func (d *decision) fill(p *Plan) {
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if d.known.ok {
 		p.TaskTime, p.ReduceTime = asDuration(d.expect.Map), asDuration(d.expect.Sort)
-		p.means(d.known.inv)
+		p.setMeans(d.known.inv)
 	}
 	if !d.q.Brief {
 		d.report(p)
@@ -53,7 +53,7 @@ func (d *decision) fill(p *Plan) {
 	if len(d.chosen) > 0 {
 		l := d.layout(&d.first)
 		for _, note := range l.notes {
-			d.note(note)
+			d.addNote(note)
 		}
 		if p.Kind == job.MapReduce {
 			p.Reasons = append(p.Reasons, sortReason(l, d.req))
@@ -67,7 +67,7 @@ func (d *decision) report(p *Plan) {
 	if d.known.ok {
 		d.predict(p)
 	}
-	p.Outlook, p.Start = d.outlook(), d.start()
+	p.Outlook, p.Start = d.outlook(), d.predictedStart()
 	if at := micros(d.beside()); at < p.Outlook.Wait {
 		p.Outlook.Wait, p.Start = at, nil
 	}
@@ -102,7 +102,7 @@ func (d *decision) beside() float64 {
 	start := math.Inf(1)
 	for _, l := range d.q.Beside {
 		at := max(0, d.seconds(l.Next))
-		if tasks, _ := d.slotsOf(l.Request.PerNode); tasks.on(1) > 0 && (l.Ends == 0 || at+d.expect.Map < d.seconds(l.Ends)) {
+		if tasks, _ := d.slotsOf(l.Request.PerNode); tasks.onNodes(1) > 0 && (l.Ends == 0 || at+d.expect.Map < d.seconds(l.Ends)) {
 			start = min(start, at)
 		}
 	}
@@ -123,15 +123,15 @@ func (d *decision) predict(p *Plan) {
 	d.withFineSample(func() { d.runs, _, _ = d.simulate(windows, d.aloneRuns(d.chosen), noLimit) })
 	d.inARow(start)
 	low, median, p95 := d.runs.Quantile(0.05)-start, d.runs.Quantile(0.5)-start, d.runs.Quantile(0.95)-start
-	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
+	p.Predicted = &Prediction{Interval: roundInterval(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
 	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // the mean may lie outside where a few of the runs need another allocation
-		p.Predicted.widen(round(predict.Interval{Low: mean, Up: mean}))
+		p.Predicted.widen(roundInterval(predict.Interval{Low: mean, Up: mean}))
 	}
 	if len(d.chosen) != 1 || len(d.live) > 0 || d.first.Risk > 0 {
 		return // eq. 1 holds for one allocation that lasts until the job is done
 	}
-	e := predict.Bounds(d.known.inv, d.shape(&d.first)).Spread(d.known.runs)
-	p.Predicted.widen(round(e.Total()))
+	e := predict.Bounds(d.known.inv, d.jobShape(&d.first)).Spread(d.known.runs)
+	p.Predicted.widen(roundInterval(e.Total()))
 	p.Predicted.Stages = p.stages(e)
 }
 
@@ -171,7 +171,7 @@ func (d *decision) headline(p *Plan) string {
 	}
 	if d.scout > 0 {
 		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
-			job.FormatCount(d.scout), job.Count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
+			job.FormatCount(d.scout), job.Count(p.plannedPart().Tasks, taskNoun(p.Kind)), p.Source)
 		return b.String()
 	}
 	b.WriteString(p.amount())
@@ -180,7 +180,7 @@ func (d *decision) headline(p *Plan) string {
 		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "; predicted turnaround %s (%s)", span(*turnaround), p.Source)
+	fmt.Fprintf(&b, "; predicted turnaround %s (%s)", formatInterval(*turnaround), p.Source)
 	return b.String()
 }
 

@@ -11,8 +11,8 @@ import (
 	"berth/internal/core/timeline"
 )
 
-// join returns the plan of all parts.
-func (d *planner) join() Plan {
+// joinParts returns the plan of all parts.
+func (d *planner) joinParts() Plan {
 	last := d.last()
 	p := d.plans[last]
 	p.Tasks, p.Left, p.ends = d.q.Counts.Tasks, nil, 0
@@ -58,7 +58,7 @@ func (d *planner) requests(p *Plan) {
 	start := func(m made) job.Time { return cmp.Or(m.Start, timeline.Never) }
 	slices.SortStableFunc(all, func(x, y made) int { return cmp.Compare(start(x), start(y)) })
 	slices.SortFunc(parts, func(x, y *cluster.Partition) int { return cmp.Compare(d.place(x), d.place(y)) })
-	among, mix := among(d.q.Spec.Request.Partition, parts), d.mix()
+	among, mix := partitionsAmong(d.q.Spec.Request.Partition, parts), d.mix()
 	p.More, p.Serves = nil, nil
 	p.Alloc.Batch.Among = among
 	for i, m := range all {
@@ -116,7 +116,7 @@ func (d *planner) times(p *Plan) {
 		p.TaskSlots += x.TaskSlots
 		p.TaskTime = max(p.TaskTime, x.TaskTime)
 		if x.TaskMean > 0 {
-			n := d.parts[i].mix.tasks()
+			n := d.parts[i].mix.count()
 			mean, known = mean+x.TaskMean.Seconds()*float64(n), known+n
 		}
 	}
@@ -143,7 +143,7 @@ func (d *planner) predict(p *Plan) {
 		all.Low, all.Up = max(all.Low, x.Predicted.Low+late), max(all.Up, x.Predicted.Up+late)
 		all.Median, all.P95 = max(all.Median, x.Predicted.Median+late), max(all.P95, x.Predicted.P95+late)
 	}
-	all.Interval, all.Median, all.P95, all.Stages = round(all.Interval), micros(all.Median), micros(all.P95), []Stage{}
+	all.Interval, all.Median, all.P95, all.Stages = roundInterval(all.Interval), micros(all.Median), micros(all.P95), []Stage{}
 	p.Predicted = &all
 }
 
@@ -189,11 +189,11 @@ func (d *planner) texts(p *Plan) {
 			p.Reasons = append(append(p.Reasons, "for "+d.parts[i].mix.text(3)+": "+strings.TrimSuffix(r[0], " ("+d.plans[i].Source+")")), r[1:]...)
 		}
 	}
-	p.mixed(mix)
+	p.setMix(mix)
 }
 
-// mixed sets the tasks of a mix by their needs.
-func (p *Plan) mixed(mix taskMix) {
+// setMix sets the tasks of a mix by their needs.
+func (p *Plan) setMix(mix taskMix) {
 	p.Mix = nil
 	if len(mix) < 2 {
 		p.Serves = nil
@@ -219,7 +219,7 @@ func (d *planner) headline(p *Plan) string {
 	}
 	what += ": " + p.amount()
 	if t := p.Turnaround(); t != nil {
-		return fmt.Sprintf("%s; predicted turnaround %s (%s)", what, span(*t), p.Source)
+		return fmt.Sprintf("%s; predicted turnaround %s (%s)", what, formatInterval(*t), p.Source)
 	}
 	return fmt.Sprintf("%s; no prediction (%s)", what, p.Source)
 }

@@ -18,9 +18,9 @@ type known struct {
 	source  string // what it is based on, in words
 }
 
-// know returns the knowledge about the tasks of a job of that size, and sets the expected durations of the kinds of a mix. A kind of which
+// knowledgeOf returns the knowledge about the tasks of a job of that size, and sets the expected durations of the kinds of a mix. A kind of which
 // nothing is known alone has the durations of all tasks, or if these are unknown those of the other kinds.
-func know(q *Question, size predict.Size, m taskMix) known {
+func knowledgeOf(q *Question, size predict.Size, m taskMix) known {
 	all := knowAll(q, size)
 	var kinds []predict.Weighted
 	own := 0
@@ -70,7 +70,7 @@ func knowAll(q *Question, size predict.Size) known {
 	if q.Measured != nil {
 		measured = samples(q.Measured.Measures, size.Kind)
 	}
-	profile := near(q.Profile, size)
+	profile := nearProfile(q.Profile, size)
 	if measured > 0 && (measured >= min(enough, size.Tasks) || profile == nil) {
 		if k := knowFrom(q.Measured, profile, size); k.ok {
 			k.inv.Map = k.inv.Map.WithRunning(q.ages())

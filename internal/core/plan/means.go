@@ -6,9 +6,9 @@ import (
 	"berth/internal/core/predict"
 )
 
-// means sets the mean durations of a bag task or map, and of the sort and reduce of a reduce, by which the order
+// setMeans sets the mean durations of a bag task or map, and of the sort and reduce of a reduce, by which the order
 // "shortest" ranks tasks (sched.Rank).
-func (p *Plan) means(inv predict.Invariants) {
+func (p *Plan) setMeans(inv predict.Invariants) {
 	p.TaskMean = wholeMillis(inv.Map.Avg)
 	if p.Reduces > 0 {
 		p.ReduceMean = wholeMillis(inv.Reduce.Avg)

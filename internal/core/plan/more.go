@@ -32,7 +32,7 @@ func (d *decision) addFurther() {
 		if !ok || best.Total > limit || limit < noLimit && !d.worthEnergy(&best) {
 			break
 		}
-		if best = d.fewer(best, best.closeTo(), d.windows); d.meets(&best) {
+		if best = d.fewerNodes(best, best.closeTo(), d.windows); d.meetsDeadline(&best) {
 			limit = max(limit, d.due)
 		}
 		if undone, ok = d.worthAll(append(slices.Clone(d.chosen), d.shorter(best, d.windows)), limit); !ok {
@@ -41,11 +41,11 @@ func (d *decision) addFurther() {
 		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
 	}
 	if !d.presentMeets() {
-		d.split()
+		d.splitRequests()
 	}
 	d.lengthen()
 	inOrder(d.chosen)
-	d.take(d.chosen)
+	d.takeRequests(d.chosen)
 }
 
 // inOrder sorts requests by their start, in which order they are made.
@@ -64,7 +64,7 @@ func (a *adaptor) allocs() int {
 	} else if n == 0 {
 		n = defaultAllocs
 	}
-	for _, l := range a.q.live() {
+	for _, l := range a.q.liveAllocations() {
 		if a.pending(&l) {
 			n--
 		}
@@ -90,7 +90,7 @@ func (a *adaptor) aloneRuns(chosen []Candidate) *predict.Alone {
 	if len(chosen) != 1 || len(a.live) > 0 {
 		return nil
 	}
-	return a.alone(chosen[0].offer, chosen[0].Take)
+	return a.runsAlone(chosen[0].offer, chosen[0].Take)
 }
 
 // nextBest returns the further request with the least expected turnaround, if that is within the limit.
@@ -114,17 +114,17 @@ func (d *decision) nextBest(offers []*offer, limit float64) (best Candidate, ok 
 // or no longer than the job lasts without it. It returns false where the slot is too short.
 func (d *decision) furtherWallTime(c *Candidate) (float64, bool) {
 	if d.req.WallTime != job.WallAuto {
-		t, why := d.wall(c)
+		t, why := d.wallTime(c)
 		return t, why == ""
 	}
 	until := d.runs.Quantile(1) - c.Wait + d.endMargin()
-	return min(d.longest(c), d.ceil(max(until, d.least(c.offer)))), d.tooShort(c) == ""
+	return min(d.longest(c), d.ceilGrain(max(until, d.leastUsefulWall(c.offer)))), d.tooShort(c) == ""
 }
 
 // shorter returns a further request without the wall time that the job does not use, because the job ends sooner with
 // the allocation than without.
 func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
-	t := a.ceil(max(c.done-c.Wait+a.endMargin(), a.least(c.offer)))
+	t := a.ceilGrain(max(c.done-c.Wait+a.endMargin(), a.leastUsefulWall(c.offer)))
 	if a.req.WallTime != job.WallAuto || t >= c.wall {
 		return c
 	}
@@ -144,7 +144,7 @@ func (d *decision) keepToLeft(o *offer) {
 	}
 	left := o.left.Clone()
 	for _, c := range d.chosen {
-		left.Add(d.instant(c.Wait), d.instant(c.end()), -max(c.Take, ceilDiv(c.Take*c.PerNode.CPUs, o.perNode.CPUs)))
+		left.Add(d.instant(c.Wait), d.instant(c.wallEnd()), -max(c.Take, ceilDiv(c.Take*c.PerNode.CPUs, o.perNode.CPUs)))
 	}
 	o.line.Cap(left)
 }
@@ -164,7 +164,7 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 			free.line = o.line.Clone()
 			for _, c := range d.chosen {
 				if o.overlaps(c.offer) {
-					free.line.Add(d.instant(c.Wait), d.instant(c.end()), -c.Take)
+					free.line.Add(d.instant(c.Wait), d.instant(c.wallEnd()), -c.Take)
 				}
 			}
 			d.keepToLeft(&free)
@@ -179,13 +179,13 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 			}
 		}
 	}
-	return least(out, maxFurther, func(c *Candidate) float64 { return -worth(c) })
+	return smallest(out, maxFurther, func(c *Candidate) float64 { return -worth(c) })
 }
 
 // usefulNodes returns how many nodes a further allocation may have between start and end: no more than the tasks can
 // use that find no slot in the present allocations, and no more than the user's bound on all of them together.
 func (d *decision) usefulNodes(o *offer, start, end float64) int {
-	tasks, reduces := d.width()
+	tasks, reduces := d.mostAtOnce()
 	for _, w := range d.windows {
 		if w.Start < end && w.End >= start+o.startUp+d.taskTime() {
 			tasks, reduces = tasks-w.TaskSlots, reduces-w.ReduceSlots
@@ -193,11 +193,11 @@ func (d *decision) usefulNodes(o *offer, start, end float64) int {
 	}
 	nodes := 0
 	for _, c := range d.chosen {
-		if c.Wait < end && c.end() > start || o.moves != nil { // when requests begin is not known well enough to say that they follow
+		if c.Wait < end && c.wallEnd() > start || o.moves != nil { // when requests begin is not known well enough to say that they follow
 			nodes += c.Take
 		}
 	}
-	for _, l := range d.q.live() {
+	for _, l := range d.q.liveAllocations() {
 		if from, to := d.span(&l, o); from < end && to > start {
 			nodes += l.Request.Nodes
 		}
@@ -212,7 +212,7 @@ func (d *decision) usefulNodes(o *offer, start, end float64) int {
 // liveWindows returns the windows of the job's present allocations. Pending ones wait in the queue of an offer.
 func (a *adaptor) liveWindows(queue *offer) []predict.Window {
 	var out []predict.Window
-	for _, l := range a.q.rooms() {
+	for _, l := range a.q.roomFromStart() {
 		var o offer
 		o.taskSlots, o.reduceSlots = a.slotsOf(l.Request.PerNode)
 		start, end := a.span(&l, queue)
@@ -242,12 +242,12 @@ func (a *adaptor) span(l *job.Live, queue *offer) (start, end float64) {
 			start = at
 			break
 		}
-		start = m.mean(l.Request.Nodes, limitSeconds(l.Request.Time))
+		start = m.meanWait(l.Request.Nodes, limitSeconds(l.Request.Time))
 		if l.Begins() != 0 {
 			start = min(start, a.seconds(l.Begins()))
 		}
 	case l.Begins() == 0:
-		start = a.fit(queue.queue, 0, l.Request.Nodes, limitSeconds(l.Request.Time))
+		start = a.freeFrom(queue.queue, 0, l.Request.Nodes, limitSeconds(l.Request.Time))
 	}
 	if l.Ends != 0 {
 		return start, a.seconds(l.Ends)

@@ -45,7 +45,7 @@ func (d *decision) findMoves() {
 			queues[i], why = d.q.Snap.Moving(o.view)
 		}
 		if queues[i] == nil {
-			d.note("starts are predicted by the limits of jobs and not by their history, because " + why)
+			d.addNote("starts are predicted by the limits of jobs and not by their history, because " + why)
 			return
 		}
 	}
@@ -105,8 +105,8 @@ func (a *adaptor) behind(o *offer, chosen []Candidate) *moving {
 	return a.drawn(&queue)
 }
 
-// waits returns how long a request would wait in each draw.
-func (m *moving) waits(nodes int, wall float64) starts.Waits {
+// waitsByDraw returns how long a request would wait in each draw.
+func (m *moving) waitsByDraw(nodes int, wall float64) starts.Waits {
 	r := asked{nodes, unbounded(wall)}
 	w, ok := m.known[r]
 	if !ok {
@@ -127,14 +127,16 @@ func (m *moving) atLeast(nodes int, wall float64) float64 {
 	return w.Seconds()
 }
 
-// mean returns the mean wait of a request, in seconds; +Inf if it does not start in all draws.
-func (m *moving) mean(nodes int, wall float64) float64 { return inSeconds(m.waits(nodes, wall).Mean()) }
+// meanWait returns the mean wait of a request, in seconds; +Inf if it does not start in all draws.
+func (m *moving) meanWait(nodes int, wall float64) float64 {
+	return inSeconds(m.waitsByDraw(nodes, wall).Mean())
+}
 
-// wait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its nodes are free by
+// expectedWait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its nodes are free by
 // limits.
-func (a *adaptor) wait(c *Candidate) float64 {
+func (a *adaptor) expectedWait(c *Candidate) float64 {
 	if m := c.offer.moves; m != nil {
-		if w := m.mean(c.Take, c.wall); !math.IsInf(w, 1) {
+		if w := m.meanWait(c.Take, c.wall); !math.IsInf(w, 1) {
 			return w
 		}
 	}
@@ -146,7 +148,7 @@ func (a *adaptor) free(c *Candidate, wall float64) float64 {
 	if !c.part {
 		return a.seconds(c.Start)
 	}
-	return min(a.fit(c.offer.line, 0, c.Take, wall+startDelay.Seconds()), a.seconds(c.Start)) // as longest does
+	return min(a.freeFrom(c.offer.line, 0, c.Take, wall+startDelay.Seconds()), a.seconds(c.Start)) // as longest does
 }
 
 // waitAtLeast returns a lower bound of a candidate's wait for any wall time, in seconds.
@@ -160,7 +162,7 @@ func (a *adaptor) waitAtLeast(c *Candidate) float64 {
 // leastWall returns the shortest wall time that a request may have, in seconds.
 func (a *adaptor) leastWall(o *offer) float64 {
 	if a.known.ok {
-		return a.least(o)
+		return a.leastUsefulWall(o)
 	}
 	return min(a.leastBlind(o), o.maxWall)
 }
@@ -173,11 +175,11 @@ func (a *adaptor) waitAfter(o *offer, from float64, nodes int, wall float64) flo
 		if !math.IsInf(wall, 1) {
 			wall = min(float64(uint64(1)<<bits.Len64(uint64(wall))), max(wall, o.maxWall))
 		}
-		if w := m.mean(nodes, wall); !math.IsInf(w, 1) {
+		if w := m.meanWait(nodes, wall); !math.IsInf(w, 1) {
 			return from + w
 		}
 	}
-	return max(a.fit(o.line, from, nodes, wall), from+a.fit(o.queue, 0, nodes, wall))
+	return max(a.freeFrom(o.line, from, nodes, wall), from+a.freeFrom(o.queue, 0, nodes, wall))
 }
 
 // Start is when the first allocation of a plan is predicted to begin, by the history of the queue, in seconds from the
@@ -202,8 +204,8 @@ func (s *Start) Came(wait time.Duration) (starts.Came, bool) {
 	return starts.Came{Band: starts.Band{Low: asDuration(s.RawLow), High: asDuration(s.RawHigh)}, Wait: max(wait, 0)}, true
 }
 
-// start returns the predicted start of the earliest chosen request; nil where the history does not predict it.
-func (d *decision) start() *Start {
+// predictedStart returns the predicted start of the earliest chosen request; nil where the history does not predict it.
+func (d *decision) predictedStart() *Start {
 	if len(d.chosen) == 0 || d.chosen[0].offer.moves == nil {
 		return nil
 	}
@@ -212,7 +214,7 @@ func (d *decision) start() *Start {
 	if c.waits != nil {
 		waits = c.waits.Sorted()
 	} else {
-		waits = c.offer.moves.waits(c.Take, c.wall)
+		waits = c.offer.moves.waitsByDraw(c.Take, c.wall)
 	}
 	raw := waits.Band()
 	if raw.High == timeline.Unbounded {

@@ -50,14 +50,14 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	limits := a.limitsOf(part)
 	var out []*offer
 	for _, size := range a.sizes(part, nodes) {
-		o := &offer{limits: limits.of(size), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
+		o := &offer{limits: limits.ofNodes(size), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
 				o.usable++
 			}
 		}
 		o.taskSlots, o.reduceSlots = a.slotsOf(size)
-		o.capNodes = min(max(o.nodesFor(a.width()), a.nodesForAll(size), o.minNodes), o.usable, o.maxNodes)
+		o.capNodes = min(max(o.nodesFor(a.mostAtOnce()), a.nodesForAll(size), o.minNodes), o.usable, o.maxNodes)
 		if o.minNodes <= min(o.usable, o.maxNodes) {
 			out = append(out, o)
 		}
@@ -68,16 +68,16 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	return out, nil
 }
 
-// width returns how many bag tasks or maps, and reduces, could run at once on unlimited nodes.
-func (a *adaptor) width() (tasks, reduces int) {
+// mostAtOnce returns how many bag tasks or maps, and reduces, could run at once on unlimited nodes.
+func (a *adaptor) mostAtOnce() (tasks, reduces int) {
 	return min(a.load.Maps, a.throttle), a.load.Reduces
 }
 
 // nodesForAll returns on how many nodes all tasks of a mix run at once. Kinds with few or short tasks count
 // by their number here, because their part of the running tasks is larger at the start than on average.
 func (a *adaptor) nodesForAll(size job.Resources) int {
-	tasks, _ := a.width()
-	return a.mix.byCount().slots(size).nodesFor(tasks)
+	tasks, _ := a.mostAtOnce()
+	return a.mix.byCount().slotsOn(size).nodesFor(tasks)
 }
 
 // nodesFor returns on how many nodes that many tasks and reduces run at once.
@@ -92,9 +92,9 @@ func (o *offer) nodesFor(tasks, reduces int) int {
 // nodesOf returns the usable nodes of a partition, whatever their size, with the capacity that a job may have of them. Where there is none the error says why; its
 // class is job.User where the user's own constraint or reservation excludes all nodes, and else job.Transient.
 func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
-	indices, facts := a.usable(part, a.kinds.need().GPUs > 0)
+	indices, facts := a.usable(part, a.kinds.leastNode().GPUs > 0)
 	for _, what := range facts.NotUnderstood {
-		a.note(what)
+		a.addNote(what)
 	}
 	var nodes []*cluster.Node
 	for _, i := range indices {
@@ -180,7 +180,7 @@ func (a *adaptor) findSlotsOf(o *offer, view cluster.View) {
 // noteLeft adds a note if limits on all jobs of an account, a QOS or a user leave fewer nodes than are free now.
 func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
 	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
-		a.note(fmt.Sprintf("only %s of %s can be used now, because your partition, account or QOS limits all of its jobs together; %s of partition %s are free",
+		a.addNote(fmt.Sprintf("only %s of %s can be used now, because your partition, account or QOS limits all of its jobs together; %s of partition %s are free",
 			job.Count(left, "node"), o.perNode.Cores(), job.Count(free, "node"), o.name))
 	}
 }
@@ -201,7 +201,7 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 		}
 		n := a.kinds.named(i)
 		largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) })
-		flag, asks := n.asks(largest.Capacity)
+		flag, asks := n.missing(largest.Capacity)
 		if has(n.withoutGPUs()) {
 			largest = slices.MaxFunc(nodes, func(x, y *cluster.Node) int {
 				return cmp.Or(cmp.Compare(x.Capacity.GPUs, y.Capacity.GPUs), bySize(x.Capacity, y.Capacity))
@@ -214,7 +214,7 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 		return job.ConfigError(flag, fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s", n.task, asks,
 			part.Name, largest.Name, largest.Capacity.Words()), "request less, or use another partition")
 	}
-	if !has(a.kinds.need()) {
+	if !has(a.kinds.leastNode()) {
 		return job.ConfigError("partition "+part.Name, "no node has both the cores that one kind of task needs and the memory that the other does", "request less")
 	}
 	return nil
@@ -223,7 +223,7 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 // tooManyNodes returns an error for a least number of nodes that the partition or a limit does not allow.
 func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) error {
 	l := a.limitsOf(part)
-	l.minNodes = l.of(slices.MaxFunc(up, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) }).Capacity).minNodes
+	l.minNodes = l.ofNodes(slices.MaxFunc(up, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) }).Capacity).minNodes
 	where := "--nodes"
 	if a.req.MinNodes < l.minNodes {
 		where = "partition " + part.Name
@@ -231,7 +231,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 	if l.minNodes > l.maxNodes {
 		return job.ConfigError(where, fmt.Sprintf("at least %s are required, but %s allows %s a job", job.Count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)), "request fewer, or use another partition")
 	}
-	need := a.kinds.need()
+	need := a.kinds.leastNode()
 	for _, x := range []struct {
 		limit cluster.Limit
 		each  int
@@ -256,7 +256,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 // all tasks together could use (or the partition demands), or than limits allow in all. Where jobs get whole nodes
 // only, the sizes are those of the nodes.
 func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
-	need := a.kinds.need()
+	need := a.kinds.leastNode()
 	if a.whole(part) {
 		return wholeSizes(nodes, need)
 	}
@@ -311,7 +311,7 @@ func (a *adaptor) resourceFor(cores int, of resource) float64 {
 
 // mostGPUs returns how many GPUs the node has most of that holds a task of each kind.
 func (a *adaptor) mostGPUs(nodes []*cluster.Node) (most int) {
-	need := a.kinds.need()
+	need := a.kinds.leastNode()
 	for _, n := range nodes {
 		if need.Fits(n.Capacity) {
 			most = max(most, n.Capacity.GPUs)
@@ -322,8 +322,8 @@ func (a *adaptor) mostGPUs(nodes []*cluster.Node) (most int) {
 
 // useful returns how many cores all tasks together could use at once.
 func (a *adaptor) useful() int {
-	tasks, reduces := a.width()
-	return max(a.mix.cores(tasks), a.reduces.cores(reduces))
+	tasks, reduces := a.mostAtOnce()
+	return max(a.mix.coresOf(tasks), a.reduces.coresOf(reduces))
 }
 
 // memUnit is the unit to which memory is rounded down: batch systems count it in MiB.

@@ -141,7 +141,7 @@ func (d *decision) whyChosen() string {
 		return d.whyBlind()
 	case len(d.live) > 0:
 		return "shortens the expected turnaround most"
-	case d.meets(&d.first):
+	case d.meetsDeadline(&d.first):
 		return "the least cost, in nodes and time, of those that meet the deadline"
 	case d.idleCost() > 0:
 		return "the least expected turnaround and energy together"
@@ -155,9 +155,9 @@ func (d *decision) whyNot(c *Candidate) string {
 	if !d.known.ok {
 		return d.whyNotBlind(c, &d.first)
 	}
-	why := later(c, &d.first)
-	if d.meets(&d.first) && d.meets(c) {
-		why = fmt.Sprintf("meets the deadline, too, for %s more core-seconds", job.FormatCount(int(max(0, held(c)-held(&d.first)))))
+	why := delayInWords(c, &d.first)
+	if d.meetsDeadline(&d.first) && d.meetsDeadline(c) {
+		why = fmt.Sprintf("meets the deadline, too, for %s more core-seconds", job.FormatCount(int(max(0, coreSecondsTaken(c)-coreSecondsTaken(&d.first)))))
 	}
 	if d.idleCost() > 0 && c.Total < d.first.Total {
 		why = fmt.Sprintf("ends %s sooner, but its energy costs more than that is worth", duration(d.first.Total-c.Total))
@@ -180,7 +180,7 @@ func (d *decision) whyTooShort(c *Candidate) string {
 	if len(d.live) > 0 || len(d.chosen) > 1 {
 		return why
 	}
-	return why + ": about " + duration(d.alone(c.offer, c.Take).Quantile(1-riskBy)) + " is needed"
+	return why + ": about " + duration(d.runsAlone(c.offer, c.Take).Quantile(1-riskBy)) + " is needed"
 }
 
 // wallText returns a wall time in words.

@@ -19,9 +19,9 @@ type part struct {
 	gpus  bool                 // its tasks need GPUs
 }
 
-// left returns the bag tasks or maps that are not done, by their needs. They are of one kind where all need what the job's do and nothing
+// tasksLeft returns the bag tasks or maps that are not done, by their needs. They are of one kind where all need what the job's do and nothing
 // more is known of any.
-func (q *Question) left() taskMix {
+func (q *Question) tasksLeft() taskMix {
 	all := tasksOf(q.Spec, q.tasks())
 	if q.Spec.Kind != job.Bag {
 		return all
@@ -38,7 +38,7 @@ func (q *Question) left() taskMix {
 	if r == nil || r.Needs != nil {
 		return m
 	}
-	before := m.tasks()
+	before := m.count()
 	for i := range m { // in proportion
 		m[i].tasks = max(1, m[i].tasks*r.Tasks/before)
 	}
@@ -51,8 +51,8 @@ func (q *Question) divide() ([]part, error) {
 	if q.Spec.Kind != job.Bag {
 		return nil, nil
 	}
-	m := q.left()
-	usual := m.usual()
+	m := q.tasksLeft()
+	usual := m.allUsual()
 	d := divider{q: q, a: newAdaptor(q), usable: map[string][]int{}}
 	base, why, err := partitions(q)
 	if err != nil || usual && (why != "" || q.Spec.Request.Partition != "") {
@@ -135,7 +135,7 @@ func (d *divider) partOf(k kind) part {
 	}
 	slices.Sort(p.nodes)
 	p.nodes = slices.Compact(p.nodes)
-	for i, l := range d.q.live() {
+	for i, l := range d.q.liveAllocations() {
 		if k.Fits(l.Request.PerNode) {
 			p.live = append(p.live, i)
 		}
@@ -181,7 +181,7 @@ func (d *divider) noHome(k kind) error {
 // stay apart, as do those that other present allocations serve.
 func (d *divider) join() {
 	slices.SortStableFunc(d.parts, func(x, y part) int {
-		nx, ny := x.mix.need(), y.mix.need()
+		nx, ny := x.mix.leastNode(), y.mix.leastNode()
 		return cmp.Or(cmp.Compare(len(x.nodes), len(y.nodes)), cmp.Compare(ny.GPUs, nx.GPUs), bySize(ny, nx),
 			cmp.Compare(x.mix[0].index, y.mix[0].index))
 	})

@@ -42,9 +42,9 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 		What: "no partition is open" + reasonsClosed(queue), Do: "ask the administrator of the cluster"}
 }
 
-// among returns the list of partitions for job.Batch.Among: the one that the user named, else all that were compared;
+// partitionsAmong returns the list of partitions for job.Batch.Among: the one that the user named, else all that were compared;
 // empty where it is only one.
-func among(asked string, parts []*cluster.Partition) string {
+func partitionsAmong(asked string, parts []*cluster.Partition) string {
 	switch {
 	case strings.Contains(asked, ","):
 		return asked
@@ -159,8 +159,8 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	return l
 }
 
-// of returns the bounds on an allocation whose nodes have these resources each.
-func (l limits) of(size job.Resources) limits {
+// ofNodes returns the bounds on an allocation whose nodes have these resources each.
+func (l limits) ofNodes(size job.Resources) limits {
 	l.minNodes = max(l.minNodes, ceilDiv(l.minCPUs, size.CPUs))
 	for _, x := range []struct {
 		limit cluster.Limit

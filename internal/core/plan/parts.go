@@ -35,11 +35,11 @@ func decideParts(q *Question, parts []part) (Plan, error) {
 	if q.Spec.Request.MaxAllocs == 0 {
 		d.budget += len(parts) - 1
 	}
-	for _, l := range q.live() {
+	for _, l := range q.liveAllocations() {
 		d.rooms = append(d.rooms, room{Live: l})
 	}
 	for _, p := range parts {
-		d.tasks += p.mix.tasks()
+		d.tasks += p.mix.count()
 	}
 	for i, p := range parts {
 		d.after = len(parts) - 1 - i
@@ -47,7 +47,7 @@ func decideParts(q *Question, parts []part) (Plan, error) {
 			return Plan{}, err
 		}
 	}
-	return d.join(), nil
+	return d.joinParts(), nil
 }
 
 // planWell plans the next part. Where it has to wait for nodes that hold all of its tasks, large and small ones get requests of
@@ -173,7 +173,7 @@ func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 func (d *planner) serving(p *part) (seen []int, live, ahead []job.Live, held int) {
 	known := d.q.Profile != nil || d.q.Measured != nil && samples(d.q.Measured.Measures, job.Bag) > 0
 	for k, r := range d.rooms {
-		serves := p.mix.fits(r.Request.PerNode)
+		serves := p.mix.fitsNode(r.Request.PerNode)
 		switch {
 		case serves && !r.asked:
 			seen, live = append(seen, k), append(live, r.Live)
@@ -189,8 +189,8 @@ func (d *planner) serving(p *part) (seen []int, live, ahead []job.Live, held int
 // rest returns what is left of a part of a job that has begun.
 func (d *planner) rest(p *part, live []job.Live) *job.Remaining {
 	rest := *d.q.Remaining
-	rest.Kept = time.Duration(float64(rest.Kept) * float64(p.mix.tasks()) / float64(max(1, rest.Tasks)))
-	if rest.Tasks, rest.Live = p.mix.tasks(), live; rest.Needs != nil {
+	rest.Kept = time.Duration(float64(rest.Kept) * float64(p.mix.count()) / float64(max(1, rest.Tasks)))
+	if rest.Tasks, rest.Live = p.mix.count(), live; rest.Needs != nil {
 		rest.Span, rest.CutShort = p.mix.longest()
 	}
 	return &rest
@@ -207,7 +207,7 @@ func (d *planner) checks(p *part) []Check {
 // tooFew returns the error for fewer allowed nodes than parts need. If others have these nodes now, it passes.
 func (d *planner) tooFew(passes bool) error {
 	e := job.ConfigError("--nodes", fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s",
-		are(d.q.Spec.Request.MaxNodes, "node"), d.q.left().text(mostNeeds)), "allow more nodes")
+		are(d.q.Spec.Request.MaxNodes, "node"), d.q.tasksLeft().text(mostNeeds)), "allow more nodes")
 	if passes && d.q.Remaining != nil {
 		e.Class = job.Transient
 	}
@@ -224,9 +224,9 @@ func are(n int, noun string) string {
 // spec returns the spec of a part, as if it were a job.
 func (d *planner) spec(p *part) *job.Spec {
 	spec, bag := *d.q.Spec, *d.q.Spec.Bag
-	bag.Need = p.mix.need()
+	bag.Need = p.mix.leastNode()
 	if bag.Throttle > 0 {
-		bag.Throttle = max(1, (bag.Throttle*p.mix.tasks()+d.tasks-1)/d.tasks)
+		bag.Throttle = max(1, (bag.Throttle*p.mix.count()+d.tasks-1)/d.tasks)
 	}
 	r := &spec.Request
 	r.Partition = partitionList(p.homes)
@@ -250,9 +250,9 @@ func (d *planner) queue(r job.AllocRequest) {
 // leaves returns what the tasks leave of a node of that size while they run on so many such nodes.
 func (m taskMix) leaves(size job.Resources, nodes int) job.Resources {
 	shares := m.shares()
-	running := min(float64(m.slots(size)), float64(m.tasks())/float64(max(1, nodes)))
-	size.CPUs -= int(math.Ceil(running*m.mean(cpus, shares) - rounding))
-	size.Mem -= int64(math.Ceil(running * m.mean(memory, shares)))
-	size.GPUs -= int(math.Ceil(running*m.mean(gpus, shares) - rounding))
+	running := min(float64(m.slotsOn(size)), float64(m.count())/float64(max(1, nodes)))
+	size.CPUs -= int(math.Ceil(running*m.meanNeed(cpus, shares) - rounding))
+	size.Mem -= int64(math.Ceil(running * m.meanNeed(memory, shares)))
+	size.GPUs -= int(math.Ceil(running*m.meanNeed(gpus, shares) - rounding))
 	return size
 }

@@ -58,8 +58,8 @@ type Left struct {
 	Reduces int `json:"reduces"`
 }
 
-// left returns the part of the job that is planned.
-func (p *Plan) left() Left {
+// plannedPart returns the part of the job that is planned.
+func (p *Plan) plannedPart() Left {
 	if p.Left != nil {
 		return *p.Left
 	}

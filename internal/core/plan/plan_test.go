@@ -96,7 +96,7 @@ func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
 		rest := *q.Remaining
 		rest.Needs, q.Remaining = s.left, &rest
 	} else if q.Counts.Needs = s.left; s.left != nil {
-		q.Counts.Tasks = mixOf(s.left).tasks()
+		q.Counts.Tasks = mixOf(s.left).count()
 	}
 	r, ask := &q.Spec.Request, s.ask
 	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime

@@ -42,16 +42,18 @@ type Own struct {
 	Measured *predict.Profile // of this run; nil: nothing
 }
 
-// live returns the allocations that the job has from the start.
-func (q *Question) live() []job.Live {
+// liveAllocations returns the allocations that the job has from the start.
+func (q *Question) liveAllocations() []job.Live {
 	if q.Remaining != nil {
 		return q.Remaining.Live
 	}
 	return q.Idle
 }
 
-// rooms returns the allocations on which a part of a job has room from the start: those of live, and requests of other parts.
-func (q *Question) rooms() []job.Live { return append(slices.Clip(q.live()), q.ahead...) }
+// roomFromStart returns the allocations on which a part of a job has room from the start: those of live, and requests of other parts.
+func (q *Question) roomFromStart() []job.Live {
+	return append(slices.Clip(q.liveAllocations()), q.ahead...)
+}
 
 // Check is the batch system's own answer to when a request would begin.
 type Check struct {
@@ -99,6 +101,6 @@ func (p *Plan) Turnaround() *predict.Interval {
 	if p.Start != nil {
 		low, high = low+p.Start.Low-p.Outlook.Wait, high+p.Start.High-p.Outlook.Wait
 	}
-	bounds := round(predict.Interval{Low: max(0, low) + p.Predicted.Low, Up: high + p.Predicted.Up})
+	bounds := roundInterval(predict.Interval{Low: max(0, low) + p.Predicted.Low, Up: high + p.Predicted.Up})
 	return &bounds
 }

@@ -109,16 +109,16 @@ func TestDoubt(t *testing.T) {
 // the memory that each has on workers of any size.
 func TestShareOfACluster(t *testing.T) {
 	spec := &job.Spec{Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{Reduces: -1, MapNeed: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2}}}
-	l, err := Share(idle(8), spec)
+	l, err := DivideMachine(idle(8), spec)
 	if err != nil || l.Nodes != 8 || l.TaskSlots != 32 || l.ReduceSlots != 16 || l.MapMemory() != 1<<30 {
 		t.Errorf("%v: %+v", err, l)
 	}
 	spec.Request.MaxNodes = 3
-	if l, err = Share(idle(8), spec); err != nil || l.TaskSlots != 12 {
+	if l, err = DivideMachine(idle(8), spec); err != nil || l.TaskSlots != 12 {
 		t.Errorf("%v: of three nodes %+v", err, l)
 	}
 	spec.MapReduce.MapNeed.Mem = 64 << 30
-	if _, err = Share(idle(8), spec); job.ClassOf(err) != job.User {
+	if _, err = DivideMachine(idle(8), spec); job.ClassOf(err) != job.User {
 		t.Errorf("a map of 64 GiB: %v", err)
 	}
 }
@@ -133,11 +133,11 @@ func TestGuessReduces(t *testing.T) {
 	size := predict.Size{Kind: job.MapReduce, InputBytes: 4000, Tasks: 40, Reduces: 8}
 	measured := &predict.Profile{}
 	measured.AddRun(size, 0, c.Measures())
-	k := know(&Question{Measured: measured}, size, nil)
+	k := knowledgeOf(&Question{Measured: measured}, size, nil)
 	if !k.ok || !k.guessed || k.inv.Reduce.Avg < 24.99 || k.inv.Reduce.Avg > 25.01 || k.runs != 10 {
 		t.Errorf("%+v", k)
 	}
-	if none := know(&Question{}, size, nil); none.ok || none.source == "" {
+	if none := knowledgeOf(&Question{}, size, nil); none.ok || none.source == "" {
 		t.Errorf("of nothing: %+v", none)
 	}
 }
@@ -163,7 +163,7 @@ func TestMeasuredGoesFirst(t *testing.T) {
 		if tt.profile {
 			q.Profile = of(50, time.Minute)
 		}
-		if k := know(&q, size, nil); !k.ok || k.inv.Map.Max != tt.want {
+		if k := knowledgeOf(&q, size, nil); !k.ok || k.inv.Map.Max != tt.want {
 			t.Errorf("%d measured, profile %v: tasks of %g s, want %g (%s)", tt.measured, tt.profile, k.inv.Map.Max, tt.want, k.source)
 		}
 	}
@@ -218,7 +218,7 @@ func TestKeptWork(t *testing.T) {
 	measured := &predict.Profile{}
 	measured.AddRun(size, 0, c.Measures())
 	expected := func(tasks int, kept time.Duration) time.Duration {
-		k := know(&Question{Measured: measured}, size, nil)
+		k := knowledgeOf(&Question{Measured: measured}, size, nil)
 		k.shorten(&job.Remaining{Tasks: tasks, Kept: kept})
 		return time.Duration(k.inv.Map.Avg * float64(time.Second)).Round(time.Minute)
 	}

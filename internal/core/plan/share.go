@@ -20,18 +20,18 @@ const (
 	leastSort = 16 << 20
 )
 
-// Share divides the machine, which is the snapshot's largest node, among the job's workers: --workers of them, 1 by
+// DivideMachine divides the machine, which is the snapshot's largest node, among the job's workers: --workers of them, 1 by
 // default, within the bounds of --nodes. Each gets an equal part of the cores, at least one, and of the memory. It
 // returns an error of class job.User where a task fits no worker.
 //
 // Named hosts and rented machines have one worker each, see shareHosts. On a batch system Share returns the largest
 // layout that the job could get, see shareBatch.
-func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
-	return share(snap, spec, tasksOf(spec, 1))
+func DivideMachine(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+	return divideMachine(snap, spec, tasksOf(spec, 1))
 }
 
-// share is Share for a bag whose tasks may have different needs.
-func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
+// divideMachine is Share for a bag whose tasks may have different needs.
+func divideMachine(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
 	}
@@ -48,7 +48,7 @@ func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	l.sortMemory(&spec.Request)
 	kinds := slices.Concat(mix, reduceKind(spec))
 	for i := range kinds {
-		if err := fits(kinds.named(i), machine, l); err != nil {
+		if err := fitsWorker(kinds.named(i), machine, l); err != nil {
 			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
@@ -157,8 +157,8 @@ func (n need) withoutGPUs() job.Resources {
 	return n.Resources
 }
 
-// asks returns the resource that has does not suffice for, in words, and its flag.
-func (n need) asks(has job.Resources) (flag, what string) {
+// missing returns the resource that has does not suffice for, in words, and its flag.
+func (n need) missing(has job.Resources) (flag, what string) {
 	switch {
 	case n.CPUs > has.CPUs:
 		return n.cpusFlag, job.Count(n.CPUs, "core")
@@ -187,12 +187,12 @@ func reduceKind(spec *job.Spec) taskMix {
 // taskNeed returns the needs of a bag's task.
 func taskNeed(r job.Resources) need { return need{r, "task", "--cpus-per-task", "--mem"} }
 
-// fits returns an error of class job.User where a task does not fit a worker. It says what the worker has.
-func fits(n need, machine cluster.Node, l Layout) error {
+// fitsWorker returns an error of class job.User where a task does not fit a worker. It says what the worker has.
+func fitsWorker(n need, machine cluster.Node, l Layout) error {
 	if n.Fits(l.PerNode) {
 		return nil
 	}
-	flag, asks := n.asks(l.PerNode)
+	flag, asks := n.missing(l.PerNode)
 	what, do := fmt.Sprintf("a %s needs %s, but node %s has %s", n.task, asks, machine.Name, machine.Capacity.Words()), "request less"
 	if n.Fits(machine.Capacity) {
 		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s", n.task, asks, l.Nodes, machine.Name, l.PerNode.Words())

@@ -22,7 +22,7 @@ func TestShareNeverOversubscribes(t *testing.T) {
 		if m := rapid.IntRange(0, 20).Draw(t, "max"); m >= spec.Request.MinNodes {
 			spec.Request.MaxNodes = m
 		}
-		l, err := Share(cluster.Snapshot{Nodes: []cluster.Node{{Capacity: has}}}, spec)
+		l, err := DivideMachine(cluster.Snapshot{Nodes: []cluster.Node{{Capacity: has}}}, spec)
 		if err != nil {
 			if job.ClassOf(err) != job.User {
 				t.Fatalf("not the user's error: %v", err)

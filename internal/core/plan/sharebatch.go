@@ -15,13 +15,13 @@ func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	a := newAdaptor(&Question{Snap: snap, Spec: spec, Counts: Counts{Tasks: plenty}})
 	a.setLoad(plenty)
 	d := decision{adaptor: a}
-	if err := d.find(); err != nil {
+	if err := d.findOffers(); err != nil {
 		return Layout{}, err
 	}
 	var best Layout
 	for _, o := range d.offers {
 		l := Layout{Nodes: min(o.usable, o.maxNodes), PerNode: o.perNode, Speed: 1}
-		l.TaskSlots, l.ReduceSlots = min(o.taskSlots.on(l.Nodes), a.throttle), o.reduceSlots.on(l.Nodes)
+		l.TaskSlots, l.ReduceSlots = min(o.taskSlots.onNodes(l.Nodes), a.throttle), o.reduceSlots.onNodes(l.Nodes)
 		if l.TaskSlots > best.TaskSlots {
 			l.sortMemory(&spec.Request)
 			best = l

@@ -13,7 +13,7 @@ import (
 // has no slots yet, and may have some later.
 func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
-	if !mix.usual() && len(r.Remote.Rent.Machines) > 0 {
+	if !mix.allUsual() && len(r.Remote.Rent.Machines) > 0 {
 		return Layout{}, job.ArgumentError("--on "+r.On, "machines are rented only for tasks that all need the same, and these need "+mix.text(mostNeeds), "submit a bag for each, or run them elsewhere")
 	}
 	l := Layout{Speed: 1}
@@ -34,7 +34,7 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, err
 	l.sortMemory(r)
 	for i, k := range kinds {
 		holds := slices.ContainsFunc(nodes, func(h cluster.Node) bool { return k.Fits(h.Capacity) })
-		if err := fits(kinds.named(i), best, l); err != nil && (!holds || spec.Kind != job.Bag) {
+		if err := fitsWorker(kinds.named(i), best, l); err != nil && (!holds || spec.Kind != job.Bag) {
 			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
@@ -53,7 +53,7 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, err
 
 // suited returns the nodes that have room for a task of each kind; all nodes if none has.
 func suited(nodes []cluster.Node, kinds taskMix) []cluster.Node {
-	out := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return !kinds.fits(n.Capacity) })
+	out := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return !kinds.fitsNode(n.Capacity) })
 	if len(out) == 0 {
 		return nodes
 	}

@@ -22,7 +22,7 @@ func TestShareHosts(t *testing.T) {
 		return s
 	}
 	for _, tt := range []struct{ least, most, cpus, nodes, slots int }{{0, 0, 1, 3, 11}, {0, 0, 2, 3, 5}, {0, 2, 1, 2, 8}, {3, 3, 4, 3, 2}} {
-		l, err := Share(three, spec(tt.least, tt.most, tt.cpus))
+		l, err := DivideMachine(three, spec(tt.least, tt.most, tt.cpus))
 		if err != nil || l.Nodes != tt.nodes || l.TaskSlots != tt.slots || l.PerNode.CPUs != 8 {
 			t.Errorf("%+v: %d nodes, %d slots, %+v, %v", tt, l.Nodes, l.TaskSlots, l.PerNode, err)
 		}
@@ -30,13 +30,13 @@ func TestShareHosts(t *testing.T) {
 	unlike := cluster.Snapshot{Driver: "ssh", Nodes: []cluster.Node{{Name: "a", Capacity: job.Resources{CPUs: 2, Mem: 64 << 30}}, {Name: "b", Capacity: job.Resources{CPUs: 16, Mem: 8 << 30}}}}
 	large := spec(0, 0, 1)
 	large.Bag.Need.Mem = 4 << 30
-	if l, err := Share(unlike, large); err != nil || l.TaskSlots != 4 {
+	if l, err := DivideMachine(unlike, large); err != nil || l.TaskSlots != 4 {
 		t.Errorf("one host lacks cores and one memory: %d slots, want 2 each, %v", l.TaskSlots, err)
 	}
-	if _, err := Share(three, spec(4, 0, 1)); job.ClassOf(err) != job.User {
+	if _, err := DivideMachine(three, spec(4, 0, 1)); job.ClassOf(err) != job.User {
 		t.Errorf("more nodes than hosts: %v", err)
 	}
-	if _, err := Share(three, spec(0, 0, 9)); err == nil || !strings.Contains(err.Error(), "node a has 8 cores") {
+	if _, err := DivideMachine(three, spec(0, 0, 9)); err == nil || !strings.Contains(err.Error(), "node a has 8 cores") {
 		t.Errorf("a task that fits no host: %v", err)
 	}
 	p, err := Decide(Question{Snap: three, Spec: spec(0, 2, 1), Counts: Counts{Tasks: 5}})

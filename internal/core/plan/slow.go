@@ -7,12 +7,12 @@ import (
 	"berth/internal/core/job"
 )
 
-// slow says how many of the tasks that are left are expected to meet a slow node, and what becomes of those.
-func (p *Plan) slow(q *Question) {
+// expectSlowNodes says how many of the tasks that are left are expected to meet a slow node, and what becomes of those.
+func (p *Plan) expectSlowNodes(q *Question) {
 	if q.Profile == nil {
 		return
 	}
-	left, watch := p.left(), q.Spec.Terms().Watch
+	left, watch := p.plannedPart(), q.Spec.Terms().Watch
 	n, share := left.Tasks+left.Reduces, q.Profile.Slow.All().Share()
 	some := func(may func(job.TaskKind) bool) bool {
 		return left.Tasks > 0 && may(job.MapTask) || left.Reduces > 0 && may(job.ReduceTask)

@@ -39,24 +39,24 @@ func mixOf(left []job.NeedsLeft) (m taskMix) {
 	return m
 }
 
-// tasks returns the number of tasks of all kinds.
-func (m taskMix) tasks() (n int) {
+// count returns the number of tasks of all kinds.
+func (m taskMix) count() (n int) {
 	for _, k := range m {
 		n += k.tasks
 	}
 	return n
 }
 
-// need returns the least size of a node that holds a task of each kind.
-func (m taskMix) need() (r job.Resources) {
+// leastNode returns the least size of a node that holds a task of each kind.
+func (m taskMix) leastNode() (r job.Resources) {
 	for _, k := range m {
 		r.CPUs, r.Mem, r.GPUs, r.GPUType = max(r.CPUs, k.CPUs), max(r.Mem, k.Mem), max(r.GPUs, k.GPUs), cmp.Or(r.GPUType, k.GPUType)
 	}
 	return r
 }
 
-// fits reports whether a node of that size holds a task of each kind.
-func (m taskMix) fits(size job.Resources) bool {
+// fitsNode reports whether a node of that size holds a task of each kind.
+func (m taskMix) fitsNode(size job.Resources) bool {
 	return !slices.ContainsFunc(m, func(k kind) bool { return !k.Resources.Fits(size) })
 }
 
@@ -69,12 +69,12 @@ func (m taskMix) named(i int) need {
 	return n
 }
 
-// cores returns how many cores that many of the tasks can use at once.
-func (m taskMix) cores(tasks int) (n int) {
+// coresOf returns how many cores that many of the tasks can use at once.
+func (m taskMix) coresOf(tasks int) (n int) {
 	for _, k := range m {
 		n += k.tasks * k.CPUs
 	}
-	return min(n, tasks*m.need().CPUs)
+	return min(n, tasks*m.leastNode().CPUs)
 }
 
 // NoRoom is the error for tasks with needs of their own that no node holds.
@@ -107,8 +107,8 @@ func (m taskMix) serving(nodes []job.Resources) (out []job.Resources) {
 	return out
 }
 
-// usual reports whether all tasks need what the job's do, and nothing more is known of any of them.
-func (m taskMix) usual() bool { return len(m) == 1 && m[0].needs == (job.Needs{}) }
+// allUsual reports whether all tasks need what the job's do, and nothing more is known of any of them.
+func (m taskMix) allUsual() bool { return len(m) == 1 && m[0].needs == (job.Needs{}) }
 
 // byCount returns the mix with the same duration for each kind.
 func (m taskMix) byCount() taskMix {
@@ -142,25 +142,25 @@ func cpus(r job.Resources) float64   { return float64(r.CPUs) }
 func memory(r job.Resources) float64 { return float64(r.Mem) }
 func gpus(r job.Resources) float64   { return float64(r.GPUs) }
 
-// mean returns how much of a resource a running task needs, on average.
-func (m taskMix) mean(of resource, shares []float64) (sum float64) {
+// meanNeed returns how much of a resource a running task needs, on average.
+func (m taskMix) meanNeed(of resource, shares []float64) (sum float64) {
 	for i, k := range m {
 		sum += shares[i] * of(k.Resources)
 	}
 	return sum
 }
 
-// slots returns how many tasks of the mix run at once on the nodes together, on average (models.md, "Tasks of different needs"): for each
+// slotsOn returns how many tasks of the mix run at once on the nodes together, on average (models.md, "Tasks of different needs"): for each
 // resource what the nodes have divided by what a task needs on average; and no more than the nodes hold of large tasks. Tasks that need at
 // least r of a resource R are at most ⌊R/r⌋ at once on a node, however much is left beside them.
-func (m taskMix) slots(nodes ...job.Resources) slots {
+func (m taskMix) slotsOn(nodes ...job.Resources) slots {
 	shares, most := m.shares(), math.Inf(1)
 	for _, of := range [...]resource{cpus, memory, gpus} {
 		all := 0.0
 		for _, n := range nodes {
 			all += of(n)
 		}
-		if mean := m.mean(of, shares); mean > 0 {
+		if mean := m.meanNeed(of, shares); mean > 0 {
 			most = min(most, all/mean)
 		}
 		for i := range m {
@@ -178,7 +178,7 @@ func (m taskMix) slots(nodes ...job.Resources) slots {
 // together is slots of nodes that may lack room for some kinds. What each of them holds of a single kind is a whole number.
 func (m taskMix) together(nodes []job.Resources) (all slots) {
 	if len(m) != 1 {
-		return m.slots(m.serving(nodes)...)
+		return m.slotsOn(m.serving(nodes)...)
 	}
 	for _, n := range nodes {
 		all += slots(n.Slots(m[0].Resources))
@@ -220,7 +220,7 @@ func (m taskMix) longest() (span, cut time.Duration) {
 // perCore returns how much of a resource running tasks need for each of their cores, on average.
 func (m taskMix) perCore(of resource) float64 {
 	shares := m.shares()
-	return m.mean(of, shares) / max(1, m.mean(cpus, shares))
+	return m.meanNeed(of, shares) / max(1, m.meanNeed(cpus, shares))
 }
 
 // text returns how many tasks have which needs: "200 of 1 core and 2G, 20 of 8 cores, 1 GPU and 32G". Needs that differ in something else,
@@ -261,8 +261,8 @@ type slots float64
 // rounding exceeds the relative error of sums of shares.
 const rounding = 1e-12
 
-// on returns how many tasks run at once on that many nodes.
-func (s slots) on(nodes int) int { return int(float64(s) * float64(nodes) * (1 + rounding)) }
+// onNodes returns how many tasks run at once on that many nodes.
+func (s slots) onNodes(nodes int) int { return int(float64(s) * float64(nodes) * (1 + rounding)) }
 
 // nodesFor returns on how many nodes that many tasks run at once.
 func (s slots) nodesFor(tasks int) int {

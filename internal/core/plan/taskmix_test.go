@@ -73,21 +73,21 @@ func TestSlotsOfAMix(t *testing.T) {
 				m[i].Mem, m[i].GPUs = 0, 0
 			}
 		}
-		s, packed := m.slots(size), firstFit(m, size)
+		s, packed := m.slotsOn(size), firstFit(m, size)
 		if s < 1-rounding {
 			t.Fatalf("a node that holds a task of each kind runs %g", s)
 		}
-		if least := float64(m.tasks()) / float64(s); least > float64(packed)*(1+rounding) {
+		if least := float64(m.count()) / float64(s); least > float64(packed)*(1+rounding) {
 			t.Fatalf("%g nodes, but first fit needs %d", least, packed)
 		}
-		if most := 2*s.nodesFor(m.tasks()) + 1; onlyCores && packed > most {
-			t.Fatalf("%d nodes by first fit, but the model has %d", packed, s.nodesFor(m.tasks()))
+		if most := 2*s.nodesFor(m.count()) + 1; onlyCores && packed > most {
+			t.Fatalf("%d nodes by first fit, but the model has %d", packed, s.nodesFor(m.count()))
 		}
 		one := taskMix{m[0]}
-		if got, want := one.slots(size).on(7), 7*size.Slots(m[0].Resources); got != want {
+		if got, want := one.slotsOn(size).onNodes(7), 7*size.Slots(m[0].Resources); got != want {
 			t.Fatalf("%d tasks of equal needs at once, want %d", got, want)
 		}
-		if n := one.slots(size).nodesFor(m[0].tasks); n != firstFit(one, size) {
+		if n := one.slotsOn(size).nodesFor(m[0].tasks); n != firstFit(one, size) {
 			t.Fatalf("%d nodes, first fit needs %d", n, firstFit(one, size))
 		}
 	})
@@ -101,10 +101,10 @@ func TestSharesByTime(t *testing.T) {
 		t.Errorf("shares %v", got)
 	}
 	// A quarter of one core and three quarters of eight cores are 6.25 cores, so 64 cores run 10.24; but eight of them are large at most.
-	if got := m.slots(job.Resources{CPUs: 64}); math.Abs(float64(got)-10.24) > 1e-9 {
+	if got := m.slotsOn(job.Resources{CPUs: 64}); math.Abs(float64(got)-10.24) > 1e-9 {
 		t.Errorf("%g tasks on 64 cores", got)
 	}
-	if got := m.slots(job.Resources{CPUs: 15}); math.Abs(float64(got)-1/0.75) > 1e-9 {
+	if got := m.slotsOn(job.Resources{CPUs: 15}); math.Abs(float64(got)-1/0.75) > 1e-9 {
 		t.Errorf("%g tasks on 15 cores, where one large one runs at once", got)
 	}
 	if got := m.byCount().shares(); got[0] != 100.0/110 {
@@ -175,10 +175,10 @@ func TestEveryNeedIsServed(t *testing.T) {
 			}
 			t.Skip(err.Error())
 		}
-		for i, l := range q.left() {
+		for i, l := range q.tasksLeft() {
 			need := l.Resources
 			fits := func(r job.AllocRequest) bool { return need.Fits(r.PerNode) }
-			at := slices.ContainsFunc(p.Requests(), fits) || slices.ContainsFunc(q.live(), func(l job.Live) bool { return fits(l.Request) })
+			at := slices.ContainsFunc(p.Requests(), fits) || slices.ContainsFunc(q.liveAllocations(), func(l job.Live) bool { return fits(l.Request) })
 			if !at {
 				t.Fatalf("nothing holds a task of %s: %+v", need.Words(), p.Requests())
 			}
@@ -260,7 +260,7 @@ func TestKnownByNeeds(t *testing.T) {
 	size := predict.Size{Kind: job.Bag, Tasks: 40}
 	m := taskMix{{tasks: 30, index: 0}, {tasks: 10, index: 1}}
 	q := Question{Profile: of(10), Own: []Own{{}, {Profile: of(50)}}}
-	k := know(&q, size, m)
+	k := knowledgeOf(&q, size, m)
 	if !k.ok || m[0].seconds != 10 || m[1].seconds != 50 || math.Abs(k.inv.Map.Avg-20) > 1e-9 || k.inv.Map.Max != 50 {
 		t.Errorf("%+v, %+v", k, m)
 	}
@@ -268,11 +268,11 @@ func TestKnownByNeeds(t *testing.T) {
 		t.Errorf("half of the tasks take %g s", got)
 	}
 	q.Own[1].Measured = of(70)
-	if k = know(&q, size, m); m[1].seconds != 70 {
+	if k = knowledgeOf(&q, size, m); m[1].seconds != 70 {
 		t.Errorf("measured %+v", m)
 	}
 	q.Profile = nil
-	if k = know(&q, size, m); !k.ok || m[0].seconds != 70 || m[1].seconds != 70 {
+	if k = knowledgeOf(&q, size, m); !k.ok || m[0].seconds != 70 || m[1].seconds != 70 {
 		t.Errorf("of the first nothing is known: %+v, %+v", k, m)
 	}
 }

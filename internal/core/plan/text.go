@@ -24,7 +24,7 @@ func (p *Plan) decision() string {
 	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), p.Alloc.PerNode.Cores())
 	b.WriteString(p.amount())
 	if p.Predicted != nil {
-		fmt.Fprintf(&b, "; predicted run %s (%s)", span(p.Predicted.Interval), p.Source)
+		fmt.Fprintf(&b, "; predicted run %s (%s)", formatInterval(p.Predicted.Interval), p.Source)
 	} else {
 		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
 	}
@@ -33,7 +33,7 @@ func (p *Plan) decision() string {
 
 // amount returns how many tasks there are and in how many waves they run, in words.
 func (p *Plan) amount() string {
-	left := p.left()
+	left := p.plannedPart()
 	var parts []string
 	if p.Kind == job.Bag {
 		parts = append(parts, job.Count(left.Tasks, "task"))
@@ -139,9 +139,9 @@ func duration(seconds float64) string {
 	return u.number(seconds, u.decimals(seconds)) + " " + u.name
 }
 
-// span formats bounds for people in the unit of the upper one and with the decimals of the lower one: "12–17 s",
+// formatInterval formats bounds for people in the unit of the upper one and with the decimals of the lower one: "12–17 s",
 // "9.4–10.3 s".
-func span(i predict.Interval) string {
+func formatInterval(i predict.Interval) string {
 	u := unitFor(i.Up)
 	lo, hi := u.number(i.Low, u.decimals(i.Low)), u.number(i.Up, u.decimals(i.Low))
 	if lo == hi {

@@ -48,8 +48,8 @@ func asDuration(seconds float64) time.Duration {
 	return time.Duration(math.Ceil(min(seconds, 2*horizon) * float64(time.Second)))
 }
 
-// fit returns when that many nodes are free for that many seconds, not before the instant from.
-func (a *adaptor) fit(line *timeline.Timeline, from float64, nodes int, seconds float64) float64 {
+// freeFrom returns when that many nodes are free for that many seconds, not before the instant from.
+func (a *adaptor) freeFrom(line *timeline.Timeline, from float64, nodes int, seconds float64) float64 {
 	d := timeline.Unbounded
 	if !math.IsInf(seconds, 1) {
 		d = time.Duration(math.Ceil(seconds * float64(time.Second)))
@@ -60,8 +60,8 @@ func (a *adaptor) fit(line *timeline.Timeline, from float64, nodes int, seconds 
 	return from + horizon
 }
 
-// ceil rounds seconds up to a wall time in whole grains.
-func (a *adaptor) ceil(seconds float64) float64 {
+// ceilGrain rounds seconds up to a wall time in whole grains.
+func (a *adaptor) ceilGrain(seconds float64) float64 {
 	if seconds > float64(math.MaxInt64/4)/float64(time.Second) {
 		return math.Inf(1)
 	}

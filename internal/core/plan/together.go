@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// take makes requests the chosen ones.
-func (d *decision) take(all []Candidate) {
+// takeRequests makes requests the chosen ones.
+func (d *decision) takeRequests(all []Candidate) {
 	d.chosen, d.windows = all, slices.Clone(d.live)
 	for i := range all {
 		if d.windows = append(d.windows, all[i].window()); all[i].main {
@@ -24,11 +24,11 @@ func (d *decision) worthAll(all []Candidate, limit float64) (undone float64, ok 
 	if drawn {
 		d.together(all)
 	}
-	d.take(all)
+	d.takeRequests(all)
 	if undone = d.simulatePresent(); !drawn || d.runs.Mean() <= limit {
 		return undone, true
 	}
-	d.take(before)
+	d.takeRequests(before)
 	d.runs = runs
 	return 0, false
 }

@@ -19,7 +19,7 @@ func (a *adaptor) within() float64 {
 // medianWait returns the predicted wait of a candidate, in seconds: the median over the draws, or until its free slot begins.
 func (a *adaptor) medianWait(c *Candidate) float64 {
 	if m := c.offer.moves; m != nil {
-		return inSeconds(m.waits(c.Take, c.wall).Median())
+		return inSeconds(m.waitsByDraw(c.Take, c.wall).Median())
 	}
 	return c.Wait
 }

@@ -135,8 +135,8 @@ func (a *agenda) pop() {
 	}
 }
 
-// reach returns the instant at which need nodes have become free, and how many have by then; Never if they never do.
-func (a *agenda) reach(need int) (at job.Time, nodes int) {
+// reachedAt returns the instant at which need nodes have become free, and how many have by then; Never if they never do.
+func (a *agenda) reachedAt(need int) (at job.Time, nodes int) {
 	k := 0
 	for ; k < len(a.blocks) && nodes+a.blocks[k].nodes < need; k++ {
 		nodes += a.blocks[k].nodes
@@ -153,8 +153,8 @@ func (a *agenda) reach(need int) (at job.Time, nodes int) {
 	return at, nodes
 }
 
-// freed returns how many nodes have become free by an instant.
-func (a *agenda) freed(at job.Time) (nodes int) {
+// freedBy returns how many nodes have become free by an instant.
+func (a *agenda) freedBy(at job.Time) (nodes int) {
 	for _, b := range a.blocks {
 		if last := b.entries[len(b.entries)-1]; last.at <= at {
 			nodes += b.nodes

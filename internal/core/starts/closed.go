@@ -15,8 +15,8 @@ type room struct {
 	kept int   // of them, nodes that waiting jobs will have then by their reservations
 }
 
-// rooms returns the reserved times of a queue that have not begun; limits has the ends of the running jobs.
-func rooms(q *Queue, limits []entry) (coming []room) {
+// reservedAhead returns the reserved times of a queue that have not begun; limits has the ends of the running jobs.
+func reservedAhead(q *Queue, limits []entry) (coming []room) {
 	for i, x := range q.Closed {
 		if x.From <= q.Now {
 			continue
@@ -47,8 +47,8 @@ func occupy(coming []room, nodes int, limit job.Time) {
 	}
 }
 
-// close takes the nodes whose reserved time begins now.
-func (c *Course) close() {
+// takeReserved takes the nodes whose reserved time begins now.
+func (c *Course) takeReserved() {
 	for len(c.coming) > 0 && c.coming[0].From == c.now {
 		r := c.coming[0]
 		e := entry{r.To, r.Nodes, r.id}

@@ -82,7 +82,7 @@ func follow(q *Queue, f Future, limits, ends []entry, like *Course) *Course {
 	for i, x := range q.Closed {
 		c.active[n+i].limit = x.To
 	}
-	c.coming = rooms(q, limits)
+	c.coming = reservedAhead(q, limits)
 	c.byLimit, c.byEnd = newAgenda(limits), newAgenda(ends)
 	for i, w := range q.Waiting {
 		if int(w.Nodes) > q.Nodes {
@@ -114,7 +114,7 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if nodes > c.nodes {
 		return timeline.Never
 	}
-	if at, ok := c.opens(nodes, limit); ok {
+	if at, ok := c.firstOpening(nodes, limit); ok {
 		return at
 	}
 	if c.waits() {
@@ -162,14 +162,14 @@ func (c *Course) become(of *Course) {
 	c.line = line{append(l.nodes[:0], from.nodes...), append(l.limits[:0], from.limits...), append(l.least[:0], from.least...), append(l.short[:0], from.short...), append(l.within[:0], from.within...)}
 }
 
-// opens returns the first opening for a request. Without one ok is false, and the request starts later than at.
-func (c *Course) opens(nodes int, limit time.Duration) (at job.Time, ok bool) {
+// firstOpening returns the first opening for a request. Without one ok is false, and the request starts later than at.
+func (c *Course) firstOpening(nodes int, limit time.Duration) (at job.Time, ok bool) {
 	for b, most := range c.most {
 		if nodes > most {
 			continue
 		}
 		for _, o := range c.openings[b*blockSize : min((b+1)*blockSize, len(c.openings))] {
-			if nodes <= int(o.free) && keeps(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit)) {
+			if nodes <= int(o.free) && keepsBounds(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit)) {
 				return o.at, true
 			}
 		}
@@ -193,7 +193,7 @@ func (c *Course) open() {
 }
 
 // waits reports whether a job waits in front of the arrivals.
-func (c *Course) waits() bool { return c.line.next(c.first, c.before) < c.before }
+func (c *Course) waits() bool { return c.line.nextWaiting(c.first, c.before) < c.before }
 
 // push adds a job to the line.
 func (c *Course) push(j Job, run time.Duration) {
@@ -203,10 +203,10 @@ func (c *Course) push(j Job, run time.Duration) {
 
 // serve starts the jobs before the arrivals that can start, and adds the opening that they leave.
 func (c *Course) serve() {
-	c.first = c.line.next(c.first, c.before)
+	c.first = c.line.nextWaiting(c.first, c.before)
 	c.release()
 	for i := c.first; c.free > 0; i++ {
-		if i = c.line.next(i, c.before); i >= c.before {
+		if i = c.line.nextWaiting(i, c.before); i >= c.before {
 			break
 		}
 		if c.admits(i) {
@@ -221,7 +221,7 @@ func (c *Course) serve() {
 			break
 		}
 	}
-	c.first = c.line.next(c.first, c.before)
+	c.first = c.line.nextWaiting(c.first, c.before)
 	c.open()
 }
 
@@ -260,7 +260,7 @@ func (c *Course) backfillBlock(b, from, to int, room time.Duration) {
 // admits reports whether the job at a place of the line fits and delays no reservation.
 func (c *Course) admits(i int) bool {
 	n := int(c.line.nodes[i])
-	return n <= c.free && keeps(c.bounds, n, timeline.After(c.now, c.line.limits[i]))
+	return n <= c.free && keepsBounds(c.bounds, n, timeline.After(c.now, c.line.limits[i]))
 }
 
 // room returns how long a job may run that needs more nodes than extra, by the last of the bounds.
@@ -285,7 +285,7 @@ func (c *Course) launch(i int) {
 	c.free -= int(nodes)
 	occupy(c.coming, int(nodes), limit)
 	occupy(c.kept, int(nodes), limit)
-	c.bind()
+	c.bindBounds()
 	c.line.set(i, gone, 0)
 }
 
@@ -298,7 +298,7 @@ func (c *Course) step() bool {
 		return false
 	}
 	c.now = end
-	c.close()
+	c.takeReserved()
 	for e := c.byEnd.first(); e.at == c.now; e = c.byEnd.first() {
 		c.byEnd.pop()
 		limit := c.active[e.id].limit

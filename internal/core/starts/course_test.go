@@ -107,7 +107,7 @@ func TestAgenda(t *testing.T) {
 				break
 			}
 		}
-		if gotAt, got := a.reach(need); gotAt != at || got != nodes {
+		if gotAt, got := a.reachedAt(need); gotAt != at || got != nodes {
 			t.Fatalf("%d nodes are free at %d, then %d; want %d, %d", need, gotAt, got, at, nodes)
 		}
 	})
@@ -130,7 +130,7 @@ func TestLeastWithin(t *testing.T) {
 				c.line.set(rng.IntN(n), int32(1+rng.IntN(30)), limit)
 			default:
 				c.free, c.kept = rng.IntN(8), []room{{Closed: Closed{From: job.Time(span), To: timeline.Never}}}
-				c.bind()
+				c.bindBounds()
 				c.backfillBlock(rng.IntN(len(c.line.least)), 0, n+2, span)
 			}
 			for i, n := range c.line.nodes {

@@ -221,7 +221,7 @@ func (w Waits) Sorted() Waits {
 func (all Draws) AtLeast(nodes int, limit time.Duration) time.Duration {
 	sum := 0.0
 	for _, c := range all {
-		at, _ := c.opens(nodes, limit)
+		at, _ := c.firstOpening(nodes, limit)
 		sum += float64(at.Sub(c.began)) / float64(len(all))
 	}
 	return time.Duration(sum)

@@ -328,9 +328,9 @@ func TestOpens(t *testing.T) {
 		for nodes := 1; nodes <= q.Nodes; nodes += 7 {
 			for _, limit := range []time.Duration{time.Minute, 5 * time.Hour, timeline.Unbounded} {
 				i := slices.IndexFunc(c.openings, func(o opening) bool {
-					return nodes <= int(o.free) && keeps(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit))
+					return nodes <= int(o.free) && keepsBounds(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit))
 				})
-				at, ok := c.opens(nodes, limit)
+				at, ok := c.firstOpening(nodes, limit)
 				if ok != (i >= 0) || ok && at != c.openings[i].at {
 					t.Fatalf("%d nodes for %v: at %d, %v; it is opening %d", nodes, limit, at, ok, i)
 				}

@@ -71,8 +71,8 @@ func (l *line) leastWithin(b int, room time.Duration) int {
 	return int(l.least[b])
 }
 
-// next returns the first place of a job that waits in [from, to), or to.
-func (l *line) next(from, to int) int {
+// nextWaiting returns the first place of a job that waits in [from, to), or to.
+func (l *line) nextWaiting(from, to int) int {
 	for from < to {
 		switch {
 		case l.least[from/blockSize] == gone:

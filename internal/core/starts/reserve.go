@@ -15,7 +15,7 @@ func (c *Course) release() {
 	for i := range c.coming {
 		c.coming[i].kept = 0
 	}
-	c.bind()
+	c.bindBounds()
 }
 
 // reserve reserves nodes for the job at a place of the line: at the first instant at which enough are free by limits, and stay
@@ -33,7 +33,7 @@ func (c *Course) reserve(i int) {
 	}
 	k, _ := slices.BinarySearchFunc(c.kept, at, func(o room, at job.Time) int { return cmp.Compare(o.From, at) })
 	c.kept = slices.Insert(c.kept, k, r)
-	c.bind()
+	c.bindBounds()
 }
 
 // fit returns the first instant at which so many nodes are free for so long, and how many are.
@@ -42,8 +42,8 @@ func (c *Course) fit(need int, limit time.Duration) (at job.Time, left int) {
 	for at = c.now; at < timeline.Never; {
 		active, until := c.activeAt(at)
 		if left = c.free + freed - active; left < need {
-			if at, freed = c.byLimit.reach(need + active - c.free); at > until {
-				at, freed = until, c.byLimit.freed(until)
+			if at, freed = c.byLimit.reachedAt(need + active - c.free); at > until {
+				at, freed = until, c.byLimit.freedBy(until)
 			}
 			continue
 		}
@@ -51,7 +51,7 @@ func (c *Course) fit(need int, limit time.Duration) (at job.Time, left int) {
 		if from == at {
 			break
 		}
-		at, freed = from, c.byLimit.freed(from)
+		at, freed = from, c.byLimit.freedBy(from)
 	}
 	return at, left
 }
@@ -89,8 +89,8 @@ type bound struct {
 	left int
 }
 
-// keeps reports whether a job of so many nodes that may run until an instant keeps to all bounds.
-func keeps(bounds []bound, nodes int, until job.Time) bool {
+// keepsBounds reports whether a job of so many nodes that may run until an instant keeps to all bounds.
+func keepsBounds(bounds []bound, nodes int, until job.Time) bool {
 	for k := len(bounds) - 1; k >= 0 && nodes > bounds[k].left; k-- { // the last is the strictest
 		if bounds[k].from < until {
 			return false
@@ -99,9 +99,9 @@ func keeps(bounds []bound, nodes int, until job.Time) bool {
 	return true
 }
 
-// bind sets the bounds on a further job, the earliest first, by all that is reserved. Those that follow from the number of free nodes
+// bindBounds sets the bounds on a further job, the earliest first, by all that is reserved. Those that follow from the number of free nodes
 // or from an earlier one are left out.
-func (c *Course) bind() {
+func (c *Course) bindBounds() {
 	c.bounds = c.bounds[:0]
 	least, i, k := c.free, 0, 0
 	for i < len(c.coming) || k < len(c.kept) {

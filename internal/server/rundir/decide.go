@@ -120,7 +120,7 @@ func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, er
 	if err := hadoop.Check(d.Spec.MapReduce); err != nil {
 		return input.InputSummary{}, err
 	}
-	layout, err := plan.Share(at.Snapshot, d.Spec)
+	layout, err := plan.DivideMachine(at.Snapshot, d.Spec)
 	if err != nil {
 		return input.InputSummary{}, err
 	}

@@ -9,7 +9,7 @@ import (
 // machines tightens the bounds of the machines of a phase and of their contention at the server. It returns false where no machines suffice.
 func (s *search) machines(b *box, at int, money float64) bool {
 	p, known := &s.parts[at], &b.phases[at]
-	rate, _ := s.least(b, &p.rates)
+	rate, _ := s.sumAtLeast(b, &p.rates)
 	if math.IsInf(rate, 1) {
 		return false
 	}
@@ -18,9 +18,9 @@ func (s *search) machines(b *box, at int, money float64) bool {
 		chosen += float64(n) * p.rates.value[i]
 	}
 	known.least = max(known.least, max(rate, chosen)*(1-1e-9))
-	known.most = min(known.most, s.most(b, p.rates.value, money)*(1+1e-9))
-	known.slots = min(known.slots, s.most(b, p.slots.value, money)*(1+1e-9))
-	few, _ := s.least(b, &p.slots)
+	known.most = min(known.most, s.sumAtMost(b, p.rates.value, money)*(1+1e-9))
+	known.slots = min(known.slots, s.sumAtMost(b, p.slots.value, money)*(1+1e-9))
+	few, _ := s.sumAtLeast(b, &p.slots)
 	few = max(1, few*(1-1e-9))
 	known.wave = known.wave || p.mayBeOneWave(known) && few > float64(p.bag.Tasks-1)
 	if few > known.slots || known.wave && !p.mayBeOneWave(known) {
@@ -39,7 +39,7 @@ func (s *search) contention(b *box, p *part, known *bounds, few, money float64) 
 			streams = max(streams, p.kinds[i].transfer/p.server)
 		}
 	}
-	moving := s.most(b, p.moving, money)
+	moving := s.sumAtMost(b, p.moving, money)
 	share = min(share, moving/few)
 	if moving < 0 {
 		return false
@@ -71,7 +71,7 @@ func (s *search) longest(b *box, at int) bool {
 			p.best[j] = p.best[j+1]
 			continue
 		}
-		l, _ := s.least(b, &p.instants[j])
+		l, _ := s.sumAtLeast(b, &p.instants[j])
 		if math.IsInf(l, 1) {
 			return false
 		}
@@ -82,30 +82,30 @@ func (s *search) longest(b *box, at int) bool {
 	return true
 }
 
-// bound sets the bounds of a box. It returns false where no configuration in it is of use.
-func (s *search) bound(b *box) bool {
+// boundBox sets the bounds of a box. It returns false where no configuration in it is of use.
+func (s *search) boundBox(b *box) bool {
 	cutoff := s.cutoffAt(s.low)
 	for round := range 6 {
 		before := b.known()
 		for at := range s.parts {
-			s.begin(b)
-			if round < 2 && !s.machines(b, at, cutoff-s.moved()) {
+			s.boundShares(b)
+			if round < 2 && !s.machines(b, at, cutoff-s.movedPrice()) {
 				return false
 			}
-			s.begin(b)
+			s.boundShares(b)
 			if !s.longest(b, at) {
 				return false
 			}
 		}
 		sum, price := s.limit(b)
-		b.least, b.price = max(b.least, sum+s.moved()), price
+		b.least, b.price = max(b.least, sum+s.movedPrice()), price
 		for at := range s.parts {
-			b.least = max(b.least, s.costOfUse(b, at)+s.moved())
+			b.least = max(b.least, s.costOfUse(b, at)+s.movedPrice())
 		}
 		if b.least >= cutoff {
 			return false
 		}
-		changed := s.shrink(b, cutoff-sum-s.moved())
+		changed := s.shrink(b, cutoff-sum-s.movedPrice())
 		now := b.known()
 		if round > 0 && !changed && now.tail-before.tail < 1e-4*s.up && before.start.Slowed-now.start.Slowed < 1e-4 {
 			break
@@ -122,7 +122,7 @@ func (s *search) costOfUse(b *box, at int) (sum float64) {
 		for i, rate := range p.rates.value {
 			s.begun[i] = rate / b.phases[at].least
 		}
-		sum, _ = s.least(b, &measure{s.costs.value, p.cheapest})
+		sum, _ = s.sumAtLeast(b, &measure{s.costs.value, p.cheapest})
 		s.begun = begun
 	}
 	return sum
@@ -153,8 +153,8 @@ func (s *search) shrink(b *box, left float64) (changed bool) {
 // limit chooses for how many seconds the server is taken to be the limit of each phase, so that the bound of the cost is highest or nearly
 // so: it halves the part of the time that is left to the machines, or doubles it, while that raises the bound.
 func (s *search) limit(b *box) (sum, price float64) {
-	s.begin(b)
-	sum, price = s.least(b, &s.costs)
+	s.boundShares(b)
+	sum, price = s.sumAtLeast(b, &s.costs)
 	for at := range s.parts {
 		p, known := &s.parts[at], &b.phases[at]
 		if p.server == 0 {
@@ -165,8 +165,8 @@ func (s *search) limit(b *box) (sum, price float64) {
 			for left := factor * (1 - known.limited/all); left > 1e-3 && left <= 1; left *= factor {
 				before := known.limited
 				known.limited = all * (1 - left)
-				s.begin(b)
-				again, other := s.least(b, &s.costs)
+				s.boundShares(b)
+				again, other := s.sumAtLeast(b, &s.costs)
 				if again <= sum {
 					known.limited = before
 					break
@@ -175,6 +175,6 @@ func (s *search) limit(b *box) (sum, price float64) {
 			}
 		}
 	}
-	s.begin(b)
+	s.boundShares(b)
 	return s.balance(b, sum, price)
 }

@@ -44,8 +44,8 @@ func (b *boxes) Pop() any {
 	return last
 }
 
-// all returns the box of all configurations.
-func (s *search) all() *box {
+// allConfigurations returns the box of all configurations.
+func (s *search) allConfigurations() *box {
 	b := &box{low: make([]int, len(s.kinds)), high: make([]int, len(s.kinds))}
 	for i := range s.kinds {
 		b.high[i] = s.kinds[i].Limit

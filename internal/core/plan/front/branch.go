@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// run searches the slice until no box is of use, and returns +Inf, or the least bound of those that are left after so many
+// searchSlice searches the slice until no box is of use, and returns +Inf, or the least bound of those that are left after so many
 // steps.
-func (s *search) run(steps int) (least float64) {
+func (s *search) searchSlice(steps int) (least float64) {
 	var open boxes
 	push := func(b *box) {
-		if s.bound(b) {
+		if s.boundBox(b) {
 			heap.Push(&open, b)
 		}
 	}
@@ -26,14 +26,14 @@ func (s *search) run(steps int) (least float64) {
 		}
 		heap.Pop(&open)
 		s.steps -= 3*len(s.parts) - 2 // as the time of a box grows
-		s.begin(b)
+		s.boundShares(b)
 		counts := s.try(b)
-		if s.epsilon == 0 && s.deep(b, deepSteps) {
+		if s.epsilon == 0 && s.searchDeep(b, deepSteps) {
 			continue
 		} else if steps == 1 {
 			return b.least
 		}
-		s.begin(b)
+		s.boundShares(b)
 		one, other := s.split(b, counts)
 		if one == nil {
 			continue
@@ -59,17 +59,17 @@ func (s *search) try(b *box) []int {
 		}
 		own := b.clone()
 		for at := range s.parts {
-			own.phases[at].start, _ = s.parts[at].start(counts)
-			own.phases[at].tail, _ = s.parts[at].tail(counts)
+			own.phases[at].start, _ = s.parts[at].contention(counts)
+			own.phases[at].tail, _ = s.parts[at].tailMoments(counts)
 		}
-		s.begin(own)
+		s.boundShares(own)
 		next := s.fraction(b)
 		if slices.Equal(next, counts) {
 			break
 		}
 		counts = next
 	}
-	s.begin(b)
+	s.boundShares(b)
 	return first
 }
 
@@ -113,14 +113,14 @@ func (s *search) split(b *box, counts []int) (one, other *box) {
 		return one, other
 	}
 	at, longer := -1, 0.0
-	tail := s.tails(b.low)
+	tail := s.sumOfTails(b.low)
 	scratch := slices.Clone(b.low)
 	for i, n := range counts {
 		if n == b.low[i] {
 			continue
 		}
 		scratch[i] = n
-		t := s.tails(scratch)
+		t := s.sumOfTails(scratch)
 		if t -= tail; at < 0 || t > longer {
 			at, longer = i, t
 		}
@@ -148,10 +148,10 @@ func (s *search) split(b *box, counts []int) (one, other *box) {
 	return one, other
 }
 
-// tails returns the sum of the tails of all phases.
-func (s *search) tails(counts []int) (sum float64) {
+// sumOfTails returns the sum of the tails of all phases.
+func (s *search) sumOfTails(counts []int) (sum float64) {
 	for _, f := range s.phases {
-		tail, _ := f.tail(counts)
+		tail, _ := f.tailMoments(counts)
 		sum += tail
 	}
 	return sum

@@ -25,18 +25,18 @@ func (s *search) newLevels() (levels []level) {
 	return levels
 }
 
-// deep searches all configurations of a box by choosing the counts of one kind after another. It returns false if it gave up after so many
+// searchDeep searches all configurations of a box by choosing the counts of one kind after another. It returns false if it gave up after so many
 // steps.
-func (s *search) deep(b *box, steps int) bool {
+func (s *search) searchDeep(b *box, steps int) bool {
 	s.left, s.inside = steps, b.clone()
 	first := &s.levels[0]
 	for at := range b.phases {
 		first.tails[at] = b.phases[at].tail
 	}
-	s.begin(s.inside)
+	s.boundShares(s.inside)
 	copy(first.begun, s.begun)
 	s.useless = s.cutoffAt(s.low)
-	s.from(0, s.moved())
+	s.from(0, s.movedPrice())
 	clear(s.counts)
 	return s.left >= 0
 }
@@ -129,7 +129,7 @@ func (s *search) extend(depth, i, n int) {
 	for at := range s.parts {
 		s.inside.phases[at].tail = next.tails[at]
 	}
-	s.weigh(s.inside)
+	s.boundTails(s.inside)
 	copy(next.begun, s.begun)
 }
 
@@ -137,7 +137,7 @@ func (s *search) extend(depth, i, n int) {
 func (s *search) leaf() {
 	makespan, before := 0.0, 0.0
 	for at := range s.parts {
-		begun, tail := s.parts[at].begun(s.counts, s.inside.phases[at].start, before), s.levels[len(s.order)].tails[at]
+		begun, tail := s.parts[at].phaseBegun(s.counts, s.inside.phases[at].start, before), s.levels[len(s.order)].tails[at]
 		if s.inside.phases[at].wave {
 			makespan += max(begun, tail)
 		} else {

@@ -73,7 +73,7 @@ func (m *Model) Evaluate(counts []int) Point {
 		n := float64(f.bag.Tasks)
 		var one spent
 		if f.oneWave(counts) {
-			one = f.wave(counts, p.Makespan, p.Simple)
+			one = f.singleWave(counts, p.Makespan, p.Simple)
 		} else {
 			one = f.waves(counts, p.Makespan, p.Simple)
 		}
@@ -96,16 +96,16 @@ type spent struct {
 // waves returns what the phase takes where tasks wait. The machines have been requested so many seconds before, by the model and by the simple
 // estimate.
 func (m *Model) waves(counts []int, before, simple float64) spent {
-	start, rate := m.start(counts)
-	tail, variance := m.tail(counts)
+	start, rate := m.contention(counts)
+	tail, variance := m.tailMoments(counts)
 	n := float64(m.bag.Tasks)
 	full := n / (start.Slowed * rate)
 	spread := m.bag.Spread * full / math.Sqrt(n)
-	return spent{m.begun(counts, start, before) + tail, m.begun(counts, alone, simple) + tail, spread*spread + variance, full}
+	return spent{m.phaseBegun(counts, start, before) + tail, m.phaseBegun(counts, alone, simple) + tail, spread*spread + variance, full}
 }
 
-// start returns the effect of contention on a configuration, and its rate without contention.
-func (m *Model) start(counts []int) (start rented.Start, rate float64) {
+// contention returns the effect of contention on a configuration, and its rate without contention.
+func (m *Model) contention(counts []int) (start rented.Start, rate float64) {
 	var sum rented.Sum
 	for i, n := range counts {
 		if k := &m.kinds[i]; n > 0 {
@@ -120,7 +120,7 @@ var alone = rented.Start{Slowed: 1, Credit: 1}
 
 // cost returns the price of the machines and of the moved data.
 func (m *Model) cost(counts []int, makespan float64) float64 {
-	cost := m.moved()
+	cost := m.movedPrice()
 	for i, n := range counts {
 		if n > 0 {
 			cost += float64(n) * m.kinds[i].Bill(makespan)
@@ -129,18 +129,18 @@ func (m *Model) cost(counts []int, makespan float64) float64 {
 	return cost
 }
 
-// moved returns the price of moving the data of all phases.
-func (m *Model) moved() (sum float64) {
+// movedPrice returns the price of moving the data of all phases.
+func (m *Model) movedPrice() (sum float64) {
 	for _, f := range m.phases {
 		sum += float64(f.bag.Tasks) * f.bag.Bytes * f.bag.Transfer
 	}
 	return sum
 }
 
-// begun returns after how many seconds the phase's last task has begun (with the tail) or the last one is done (without): the first time t
+// phaseBegun returns after how many seconds the phase's last task has begun (with the tail) or the last one is done (without): the first time t
 // at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) equals the number of tasks, summed over the machines that are ready. The
 // machines have been requested so many seconds before.
-func (m *Model) begun(counts []int, start rented.Start, before float64) float64 {
+func (m *Model) phaseBegun(counts []int, start rented.Start, before float64) float64 {
 	need := float64(m.bag.Tasks) / start.Slowed
 	rate, offset, at := 0.0, 0.0, math.Inf(1)
 	for _, i := range m.byBoot {
@@ -159,8 +159,8 @@ func (m *Model) begun(counts []int, start rented.Start, before float64) float64 
 	return at
 }
 
-// tail returns mean and variance of the time from the start of the last task until all are done.
-func (m *Model) tail(counts []int) (mean, variance float64) {
+// tailMoments returns mean and variance of the time from the start of the last task until all are done.
+func (m *Model) tailMoments(counts []int) (mean, variance float64) {
 	if !m.bag.Tail {
 		return 0, 0
 	}

@@ -36,7 +36,7 @@ func (s *search) sort(m *measure) {
 	}
 }
 
-// begin sets which part of the work a machine of each kind does at most; all of it is 1.
+// boundShares sets which part of the work a machine of each kind does at most; all of it is 1.
 //
 // In phase p, which takes T_p seconds without its tail, kind k does y_k = φ·n_k·r_pk tasks/s, and all together do no more than the server
 // can, C_p. The machines that are ready begin N_p ≤ Σ y_k·(T_p + e_pk) tasks, e_pk the credit in seconds less the time to boot. As
@@ -48,7 +48,7 @@ func (s *search) sort(m *measure) {
 // x_p ≥ N'_p/(φ·R_p). This is convex in R_p, and at least 2·t_p − t_p²·φ·R_p/N'_p for any t_p. The sum of all x_p is at most S, so that
 // Σ_k n_k·Σ_p t_p²·φ·R_pk/N'_p ≥ S for t_p whose sum is S: one linear condition, which is exact for one phase. X_p is what the others leave,
 // which take N'_q/(φ·R_q) at least, with the highest R_q of the box.
-func (s *search) begin(b *box) {
+func (s *search) boundShares(b *box) {
 	for at := range s.parts {
 		p, known := &s.parts[at], &b.phases[at]
 		p.credit = math.Inf(-1)
@@ -69,12 +69,12 @@ func (s *search) begin(b *box) {
 		}
 		p.limited = (float64(p.bag.Tasks) - p.tasks) * p.server / known.served
 	}
-	s.weigh(b)
+	s.boundTails(b)
 }
 
-// weigh does it for the tails that are known. Where all tasks of a phase begin at once, its time is known and its condition is Σ n_k·slots_k ≥
+// boundTails does it for the tails that are known. Where all tasks of a phase begin at once, its time is known and its condition is Σ n_k·slots_k ≥
 // tasks; a sum of such conditions, each of them for a share of the work, is a condition again.
-func (s *search) weigh(b *box) {
+func (s *search) boundTails(b *box) {
 	clear(s.begun)
 	sum, least, limited, waiting := s.up, 0.0, 0.0, 0.0
 	for at := range s.parts {
@@ -110,9 +110,9 @@ func (s *search) weigh(b *box) {
 	}
 }
 
-// least returns a lower bound of the sum of a value over all configurations in the box that do all of the work, and the
+// sumAtLeast returns a lower bound of the sum of a value over all configurations in the box that do all of the work, and the
 // Lagrange multiplier that gives it: +Inf where there is none.
-func (s *search) least(b *box, m *measure) (sum, price float64) {
+func (s *search) sumAtLeast(b *box, m *measure) (sum, price float64) {
 	const tiny = 1e-9
 	left := 1.0
 	for i, n := range b.low {
@@ -142,10 +142,10 @@ func (s *search) least(b *box, m *measure) (sum, price float64) {
 	return sum, price
 }
 
-// most returns an upper bound of the sum of a value over all configurations in the box that do all of the work and cost no more than
+// sumAtMost returns an upper bound of the sum of a value over all configurations in the box that do all of the work and cost no more than
 // that. With the price of the work these have Σ n_k·r_k ≤ money − price, r_k = cost_k − price·begun_k, so that for any t ≥ 0 the sum is
 // at most t·(money − price) + Σ n_k·(value_k − t·r_k). It is least at a t where one of the terms is 0.
-func (s *search) most(b *box, value []float64, money float64) float64 {
+func (s *search) sumAtMost(b *box, value []float64, money float64) float64 {
 	at := func(t float64) (sum float64) {
 		if t > 0 {
 			sum = t * (money - b.price)
@@ -177,7 +177,7 @@ func (s *search) balance(b *box, sum, price float64) (float64, float64) {
 			for _, factor := range []float64{step, 1 / step} {
 				for range mostGiven {
 					s.give(b, at, factor)
-					again, other := s.least(b, &s.costs)
+					again, other := s.sumAtLeast(b, &s.costs)
 					if again <= sum {
 						s.give(b, at, 1/factor)
 						break
@@ -207,7 +207,7 @@ func (s *search) give(b *box, at int, factor float64) {
 	for i := range b.phases {
 		b.phases[i].share /= sum
 	}
-	s.weigh(b)
+	s.boundTails(b)
 }
 
 // fraction returns the cheapest fractional configuration of the box that does all of the work, rounded up.

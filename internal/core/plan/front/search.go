@@ -138,7 +138,7 @@ func (m *Model) newSearch(epsilon float64) *search {
 // slice begins the search of the makespans in [low, up).
 func (s *search) slice(low, up float64) {
 	s.low, s.up = low, up
-	s.whole = s.all()
+	s.whole = s.allConfigurations()
 	for i := range s.kinds {
 		s.costs.value[i] = s.kinds[i].Bill(low)
 	}
@@ -188,9 +188,9 @@ func (s *search) span() (low, up float64) {
 		return 0, 0
 	}
 	for p, f := range s.phases {
-		low += f.begun(limits, alone, float64(p)*boot) // later phases as if all machines were ready
+		low += f.phaseBegun(limits, alone, float64(p)*boot) // later phases as if all machines were ready
 	}
-	return math.Max(low, shortest/1000), 4 * (last + boot + s.tails(limits))
+	return math.Max(low, shortest/1000), 4 * (last + boot + s.sumOfTails(limits))
 }
 
 // cut returns the end of a slice: up, or the instant before it at which another unit of time begins to be paid.
@@ -212,7 +212,7 @@ func (s *search) slices(low, up float64) {
 		for {
 			narrow := next/low-1 <= math.Max(s.aim()/4, finest)
 			s.slice(low, next)
-			least := s.run(s.atMost(narrow))
+			least := s.searchSlice(s.atMost(narrow))
 			if math.IsInf(least, 1) {
 				break
 			}

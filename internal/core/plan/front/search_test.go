@@ -174,7 +174,7 @@ func TestBoxBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawJob(t, 4, 30)
 		s := m.newSearch(rapid.Float64Range(0, 0.05).Draw(t, "epsilon"))
-		b := s.all()
+		b := s.allConfigurations()
 		counts := make([]int, len(m.kinds))
 		for i := range m.kinds {
 			b.high[i] = rapid.IntRange(0, m.kinds[i].Limit).Draw(t, "high")
@@ -186,7 +186,7 @@ func TestBoxBounds(t *testing.T) {
 		}
 		for at, f := range m.phases {
 			b.phases[at].wave = f.oneWave(counts) && rapid.Bool().Draw(t, "one wave")
-			if _, rate := f.start(counts); rapid.Bool().Draw(t, "rate is known") {
+			if _, rate := f.contention(counts); rapid.Bool().Draw(t, "rate is known") {
 				b.phases[at].least = rate / rapid.Float64Range(1, 1.1).Draw(t, "least rate")
 				b.phases[at].most = rate * rapid.Float64Range(1, 1.1).Draw(t, "most rate")
 			}
@@ -196,7 +196,7 @@ func TestBoxBounds(t *testing.T) {
 			s.found.add(Point{Makespan: p.Makespan / 2, Cost: p.Cost * (1 + s.epsilon) * 1.001})
 		}
 		s.slice(p.Makespan*(1-1e-6), p.Makespan*rapid.Float64Range(1.000001, 1.05).Draw(t, "wide"))
-		if !s.bound(b) || b.least > p.Cost*(1+1e-9) {
+		if !s.boundBox(b) || b.least > p.Cost*(1+1e-9) {
 			t.Fatalf("%+v is above %+v", b, p)
 		}
 		for i, n := range counts {
@@ -206,7 +206,7 @@ func TestBoxBounds(t *testing.T) {
 		}
 		for at, f := range m.phases {
 			known := b.phases[at]
-			start, rate := f.start(counts)
+			start, rate := f.contention(counts)
 			if start.Slowed > known.start.Slowed*(1+1e-9) || start.Credit > known.start.Credit+1e-9 {
 				t.Fatalf("phase %d of %v: %+v, bound %+v", at, counts, start, known)
 			}
@@ -256,7 +256,7 @@ func TestWorkOfBox(t *testing.T) {
 			b.phases[at].share = rapid.Float64Range(0.01, 1).Draw(t, "share")
 			b.phases[at].limited = rapid.SampledFrom([]float64{0, 0.5, 1, 1.5}).Draw(t, "limited") * s.up
 		}
-		s.begin(b)
+		s.boundShares(b)
 		s.give(b, 0, 1) // the sum of the shares is 1
 		cheapest := math.Inf(1)
 		for _, p := range inside {
@@ -267,9 +267,9 @@ func TestWorkOfBox(t *testing.T) {
 			if work < 1-1e-9 {
 				t.Fatalf("%v does %g of the work in %+v", p, work, b)
 			}
-			cheapest = min(cheapest, p.Cost-m.moved())
+			cheapest = min(cheapest, p.Cost-m.movedPrice())
 		}
-		if least, _ := s.least(b, &s.costs); least > cheapest*(1+1e-9) {
+		if least, _ := s.sumAtLeast(b, &s.costs); least > cheapest*(1+1e-9) {
 			t.Fatalf("%g is above the cheapest, %g", least, cheapest)
 		}
 	})
@@ -301,7 +301,7 @@ func (s *search) exactly(b *box, all []Point) {
 		known.start, known.tail, known.most, known.served = rented.Start{}, math.Inf(1), 0, 1e-9
 		waves := 0
 		for _, p := range all {
-			start, rate := f.start(p.Counts)
+			start, rate := f.contention(p.Counts)
 			known.start.Slowed, known.start.Credit = max(known.start.Slowed, start.Slowed), max(known.start.Credit, start.Credit)
 			known.most, known.served = max(known.most, rate), max(known.served, rate*start.Slowed*f.server)
 			known.tail = min(known.tail, s.shortest(at, p.Counts))
@@ -319,9 +319,9 @@ func (s *search) exactly(b *box, all []Point) {
 func (s *search) shortest(at int, counts []int) float64 {
 	f := s.phases[at]
 	if f.oneWave(counts) {
-		return f.wave(counts, math.Inf(1), math.Inf(1)).makespan
+		return f.singleWave(counts, math.Inf(1), math.Inf(1)).makespan
 	}
-	tail, _ := f.tail(counts)
+	tail, _ := f.tailMoments(counts)
 	return tail
 }
 

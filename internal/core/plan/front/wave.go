@@ -24,9 +24,9 @@ func (p *part) mayBeOneWave(known *bounds) bool {
 	return p.follows && p.bag.Tail && float64(p.bag.Tasks) <= known.slots
 }
 
-// wave returns what a phase takes whose tasks begin at once, on the slots that are ready first: the longest of so many log-normal times, each
+// singleWave returns what a phase takes whose tasks begin at once, on the slots that are ready first: the longest of so many log-normal times, each
 // slot's to the power of the probability that it has a task. It is no less than begun, so that the bounds of what machines begin hold.
-func (m *Model) wave(counts []int, before, simple float64) spent {
+func (m *Model) singleWave(counts []int, before, simple float64) spent {
 	var sum rented.Sum
 	tasks, boot := make([]float64, len(counts)), 0.0
 	for _, i := range m.byBoot {
@@ -41,11 +41,11 @@ func (m *Model) wave(counts []int, before, simple float64) spent {
 	}
 	longest := m.longest(tasks)
 	slowed := longest / (&rented.Sum{Machines: m.bag.Tasks, Rate: sum.Rate * busy, Moving: sum.Moving * busy}).Contend(m.server, m.bag.Spread).Slowed
-	start, _ := m.start(counts)
+	start, _ := m.contention(counts)
 	log := m.logSpread()
 	return spent{
-		makespan: math.Max(math.Max(0, boot-before)+slowed, m.begun(counts, start, before)),
-		simple:   math.Max(math.Max(0, boot-simple)+longest, m.begun(counts, alone, simple)),
+		makespan: math.Max(math.Max(0, boot-before)+slowed, m.phaseBegun(counts, start, before)),
+		simple:   math.Max(math.Max(0, boot-simple)+longest, m.phaseBegun(counts, alone, simple)),
 		variance: slowed * slowed * log * log * varies(float64(m.bag.Tasks)), full: slowed,
 	}
 }

@@ -64,7 +64,7 @@ func (s *State) withinBudget() (kept []Machine, gone []string) {
 			break
 		}
 		gone = append(gone, kept[at].ID)
-		s.Spent += s.paid(kept[at], s.Now)
+		s.Spent += s.paidUntil(kept[at], s.Now)
 		kept = slices.Delete(kept, at, at+1)
 	}
 	return kept, gone
@@ -162,7 +162,7 @@ func (s *State) giveBack(kept []Machine, now outlook) (gone []string, then outlo
 			return gone, then
 		}
 		gone = append(gone, kept[at].ID)
-		s.Spent += s.paid(kept[at], s.Now)
+		s.Spent += s.paidUntil(kept[at], s.Now)
 		s.Waiting += lost
 		kept = slices.Delete(kept, at, at+1)
 		then = o
@@ -175,13 +175,13 @@ func (s *State) costliest(kept []Machine, now outlook) (at int, then outlook, lo
 	at = -1
 	seen := map[group]bool{}
 	for i, m := range kept {
-		like := group{m.Type, m.Running > 0, s.boots(m), int(s.renews(m) * 1e6)}
+		like := group{m.Type, m.Running > 0, s.bootSeconds(m), int(s.renews(m) * 1e6)}
 		if s.renews(m) <= 0 || seen[like] {
 			continue
 		}
 		seen[like] = true
 		spent := s.Spent
-		s.Spent += s.paid(m, s.Now)
+		s.Spent += s.paidUntil(m, s.Now)
 		o := s.predict(slices.Delete(slices.Clone(kept), i, i+1), nil, m.Running)
 		s.Spent = spent
 		if s.spares(m, now, o) && (at < 0 || o.cost < then.cost) {

@@ -42,7 +42,7 @@ func genState(t *rapid.T) State {
 func (s *State) spent(machines []Machine) float64 {
 	sum := s.Spent
 	for _, m := range machines {
-		sum += s.paid(m, s.Now)
+		sum += s.paidUntil(m, s.Now)
 	}
 	return sum
 }
@@ -56,12 +56,12 @@ func TestDecide(t *testing.T) {
 		cost, kept, lost := s.Spent, []Machine{}, 0
 		for _, m := range s.Machines {
 			if slices.Contains(a.Return, m.ID) {
-				cost += s.paid(m, s.Now)
+				cost += s.paidUntil(m, s.Now)
 				lost += m.Running
 				continue
 			}
 			kept = append(kept, m)
-			cost += s.paid(m, s.Now+s.Every)
+			cost += s.paidUntil(m, s.Now+s.Every)
 		}
 		if s.Budget > 0 && s.overdraws(a, cost) {
 			t.Fatalf("it costs %g, the budget is %g: %+v", cost, s.Budget, a)

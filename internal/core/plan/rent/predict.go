@@ -50,7 +50,7 @@ func (s *State) groups(machines []Machine, more []int, waiting int) (all []group
 	}
 	for _, m := range machines {
 		if waiting > 0 || m.Running > 0 {
-			add(group{m.Type, m.Running > 0, s.boots(m), 1})
+			add(group{m.Type, m.Running > 0, s.bootSeconds(m), 1})
 		}
 	}
 	for t, n := range more {
@@ -63,9 +63,9 @@ func (s *State) groups(machines []Machine, more []int, waiting int) (all []group
 
 // total returns the cost of the whole run if it ends then.
 func (s *State) total(machines []Machine, more []int, finish float64, lost int) float64 {
-	sum := s.Spent + s.moved(s.Waiting+lost)
+	sum := s.Spent + s.movedPrice(s.Waiting+lost)
 	for _, m := range machines {
-		sum += s.paid(m, math.Max(finish, s.Now))
+		sum += s.paidUntil(m, math.Max(finish, s.Now))
 	}
 	for t, n := range more {
 		if n > 0 {

@@ -51,12 +51,12 @@ func Mean(planned, measured float64, count int) float64 {
 	return (known*planned + n*measured) / (known + n)
 }
 
-// paid returns the cost of a machine that is given back at a time.
-func (s *State) paid(m Machine, at float64) float64 { return s.Types[m.Type].Bill(at - m.Rented) }
+// paidUntil returns the cost of a machine that is given back at a time.
+func (s *State) paidUntil(m Machine, at float64) float64 { return s.Types[m.Type].Bill(at - m.Rented) }
 
-// boots returns for how many seconds a machine is expected to boot still. One that should be ready already is
+// bootSeconds returns for how many seconds a machine is expected to boot still. One that should be ready already is
 // expected to take as long again.
-func (s *State) boots(m Machine) float64 {
+func (s *State) bootSeconds(m Machine) float64 {
 	boot := s.Types[m.Type].Boot
 	if m.Up {
 		return 0
@@ -68,19 +68,21 @@ func (s *State) boots(m Machine) float64 {
 }
 
 // renews returns the additional cost of the machine if it is kept until the next decision.
-func (s *State) renews(m Machine) float64 { return s.paid(m, s.Now+s.Every) - s.paid(m, s.Now) }
+func (s *State) renews(m Machine) float64 {
+	return s.paidUntil(m, s.Now+s.Every) - s.paidUntil(m, s.Now)
+}
 
-// moved returns the price of moving the data of that many tasks.
-func (s *State) moved(tasks int) float64 {
+// movedPrice returns the price of moving the data of that many tasks.
+func (s *State) movedPrice(tasks int) float64 {
 	return float64(tasks) * s.Bag.Bytes * s.Bag.Transfer
 }
 
 // committed returns the cost of the run if it ends at the next decision, with all machines kept until then and the
 // data of all tasks moved. This must never exceed the budget.
 func (s *State) committed(machines []Machine, more []int) float64 {
-	sum := s.Spent + s.moved(s.Waiting)
+	sum := s.Spent + s.movedPrice(s.Waiting)
 	for _, m := range machines {
-		sum += s.paid(m, s.Now+s.Every)
+		sum += s.paidUntil(m, s.Now+s.Every)
 	}
 	for t, n := range more {
 		sum += float64(n) * s.Types[t].Bill(s.Every)

@@ -55,7 +55,7 @@ func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
 	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
 		why := j.odd(procs)
 		refused = cmp.Or(refused, o.Odd.Take(&l.Skipped, workload.Odd{Line: int(j.Line), Why: why}, l.Name))
-		return why != ""
+		return why != "" && refused == nil
 	})
 	if refused != nil {
 		return nil, refused
