@@ -64,7 +64,7 @@ func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 		return err
 	}
 	if over(v) {
-		return &job.Error{Class: job.User, Where: string(r.ID), What: "the job is over already: " + string(v.State)}
+		return job.UserError(string(r.ID), "the job is over already: "+string(v.State), "")
 	}
 	if !rundir.HandedIn(r) {
 		return discard(cmd, h, r, v)

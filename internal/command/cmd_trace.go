@@ -72,7 +72,7 @@ func partOf(text string) (func(string, uint64) bool, error) {
 func traceStats(cmd *cobra.Command, args []string, p *plant.Planter, o plant.Options, out string, all bool) error {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return &job.Error{Class: job.User, Where: args[0], What: "there is no such program", Err: err}
+		return job.UserError(args[0], "there is no such program", "").Because(err)
 	}
 	w, err := resultFile(cmd, out)
 	if err != nil {
@@ -80,7 +80,7 @@ func traceStats(cmd *cobra.Command, args []string, p *plant.Planter, o plant.Opt
 	}
 	s, status, err := tracedRun(p, path, args, o, wantJSON(cmd) && out == "")
 	if err != nil {
-		return &job.Error{Class: job.User, Where: path, What: "cannot be run", Err: err}
+		return job.UserError(path, "cannot be run", "").Because(err)
 	}
 	v := ui.TraceStats(s, status, all)
 	s.Close()

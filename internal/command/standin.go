@@ -64,8 +64,8 @@ func runStandIn(cmd *cobra.Command, policies leader.Policies, idle time.Duration
 // stopStandIn ends a stand-in, wherever it runs, and sees to it that none begins in its place.
 func stopStandIn(ctx context.Context, place leader.Seat, o *leader.Owner, force bool) error {
 	if !force {
-		return &job.Error{Class: job.User, Where: o.Host, What: "your coordinator runs there as a stand-in, because jobs are not over",
-			Do: "cancel the jobs, wait for them, or use --force; with --force they continue under the next coordinator"}
+		return job.UserError(o.Host, "your coordinator runs there as a stand-in, because jobs are not over",
+			"cancel the jobs, wait for them, or use --force; with --force they continue under the next coordinator")
 	}
 	if err := errors.Join(place.Stop(), place.Forget()); err != nil {
 		return err

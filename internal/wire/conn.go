@@ -65,7 +65,7 @@ func (c *Conn) Queue(messages ...Message) error {
 		var err error
 		if c.queue, err = AppendFrame(c.queue, m); err != nil {
 			c.queue = c.queue[:before]
-			return &job.Error{Class: job.Fatal, Where: c.peer, What: "cannot send a message", Err: err}
+			return job.FatalError(c.peer, "cannot send a message", err)
 		}
 	}
 	return nil

@@ -78,18 +78,15 @@ func greet(raw net.Conn, config *tls.Config, knocked func() error) (p peer, err 
 // checkHello refuses a Hello of another version, or for another node than that of the certificate.
 func (c *Conn) checkHello(h *Hello) error {
 	if h.Version != Version {
-		return &job.Error{
-			Class: job.Fatal, Where: c.peer,
-			What: fmt.Sprintf("the worker speaks version %d of the protocol, the coordinator version %d", h.Version, Version),
-			Do:   "install the same version of berth on every node",
-		}
+		return job.FatalError(c.peer, fmt.Sprintf("the worker speaks version %d of the protocol, the coordinator version %d", h.Version, Version), nil).
+			Advice("install the same version of berth on every node")
 	}
 	node, err := PeerNode(c)
 	if err != nil {
 		return err
 	}
 	if node != h.Node {
-		return &job.Error{Class: job.Fatal, Where: c.peer, What: fmt.Sprintf("the worker names itself %q, but its keys were issued for %q", h.Node, node)}
+		return job.FatalError(c.peer, fmt.Sprintf("the worker names itself %q, but its keys were issued for %q", h.Node, node), nil)
 	}
 	return nil
 }

@@ -108,8 +108,7 @@ func ListenAt(p ListenAddress, id *Identity, refused func(net.Addr, error)) (*Li
 			return l, nil
 		}
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
-			return nil, &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, Err: err,
-				What: fmt.Sprintf("%s is not an address of this machine", p.Host), Do: "choose one of the addresses that the command `ip address` shows"}
+			return nil, job.ConfigError(ListenVar, fmt.Sprintf("%s is not an address of this machine", p.Host), "choose one of the addresses that the command `ip address` shows").Because(err)
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return nil, err
@@ -130,8 +129,7 @@ func (p ListenAddress) bindTo() (string, error) {
 	}
 	found, err := net.LookupHost(p.Host)
 	if err != nil {
-		return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: "no machine has the name " + p.Host, Err: err,
-			Do: "use the name or an address of this machine"}
+		return "", job.ConfigError(ListenVar, "no machine has the name "+p.Host, "use the name or an address of this machine").Because(err)
 	}
 	for _, a := range found {
 		if ip := net.ParseIP(a); ip != nil && !ip.IsLoopback() || p.Host == "localhost" {

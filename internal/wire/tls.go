@@ -89,10 +89,8 @@ func refused(peer string, err error) error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &unverified), errors.As(err, &host):
-		return &job.Error{
-			Class: job.Fatal, Where: peer, What: "another program answers at the address of the coordinator", Err: err,
-			Do: "another server may have taken the port; the keys are read again for the next attempt",
-		}
+		return job.FatalError(peer, "another program answers at the address of the coordinator", err).
+			Advice("another server may have taken the port; the keys are read again for the next attempt")
 	case errors.As(err, &op) && op.Op == "remote error":
 		return refusedBy(peer, err)
 	default:
@@ -102,8 +100,6 @@ func refused(peer string, err error) error {
 
 // refusedBy returns the error for a TLS alert that the peer sent.
 func refusedBy(peer string, err error) error {
-	return &job.Error{
-		Class: job.Fatal, Where: peer, What: "the peer refuses the keys of this process", Err: err,
-		Do: "the keys may be those of an earlier coordinator; they are read again for the next attempt",
-	}
+	return job.FatalError(peer, "the peer refuses the keys of this process", err).
+		Advice("the keys may be those of an earlier coordinator; they are read again for the next attempt")
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"berth/internal/core/pattern"
 )
 
 // Shell runs commands of Hadoop's file system shell.
@@ -167,8 +169,12 @@ func (c *call) files(arg string) ([]file, error) {
 		return []file{f}, nil
 	}
 	var all []file
-	for _, pattern := range braces(f.path) {
-		found, err := filepath.Glob(pattern)
+	patterns, err := pattern.Braces(f.path)
+	if err != nil {
+		return nil, refuse(arg, err.Error())
+	}
+	for _, p := range patterns {
+		found, err := filepath.Glob(p)
 		if err != nil {
 			return nil, refuse(arg, err.Error())
 		}
@@ -212,31 +218,4 @@ func (c *call) each(args []string, do func(file, fs.FileInfo) error) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// braces expands {a,b} in a pattern and returns the resulting patterns.
-func braces(pattern string) []string {
-	open := strings.IndexByte(pattern, '{')
-	if open < 0 {
-		return []string{pattern}
-	}
-	depth, start := 0, open+1
-	var parts []string
-	for i := open; i < len(pattern); i++ {
-		switch b := pattern[i]; {
-		case b == '{':
-			depth++
-		case b == ',' && depth == 1:
-			parts, start = append(parts, pattern[start:i]), i+1
-		case b == '}' && depth == 1:
-			var all []string
-			for _, p := range append(parts, pattern[start:i]) {
-				all = append(all, braces(pattern[:open]+p+pattern[i+1:])...)
-			}
-			return all
-		case b == '}':
-			depth--
-		}
-	}
-	return []string{pattern}
 }

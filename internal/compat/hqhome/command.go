@@ -137,10 +137,7 @@ func (c *Command) add(l *Ledger, e *Entry, line map[string]any) (err error) {
 
 // bagKey tells which jobs can be tasks of one bag: those with the same environment.
 func bagKey(env []string) string {
-	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name)
-	})
+	env = job.ReplaceEnv(env, func(name string) bool { return slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name) })
 	slices.Sort(env)
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", env)))[:16]
 }

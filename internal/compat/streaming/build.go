@@ -23,7 +23,6 @@ type builder struct {
 	ask    parse.Ask
 	conf   *configuration
 	set    map[string]setter // what flags and keys do
-	place  map[string]any    // where the values of keys are put
 
 	mapper, combiner, reducer *Setting
 	reduces                   int // from -numReduceTasks; −1: not given
@@ -43,7 +42,7 @@ func newBuilder(dir string, env []string) *builder {
 		return i <= 0 || strings.ContainsRune(kv, 0)
 	})
 	b.conf = newConfiguration(b.env)
-	b.set, b.place = b.setters(), b.places()
+	b.set = b.setters()
 	return b
 }
 
@@ -138,7 +137,7 @@ func (b *builder) key(k *Key, s Setting) error {
 		return accepts(k.why, k.only...)(s)
 	}
 	if k.kind != "" {
-		return b.take(k.kind, s, b.place[k.Name])
+		return b.take(k.kind, s, b.field(k.field))
 	}
 	return b.apply(k.Name, s)
 }

@@ -58,6 +58,7 @@ func (b *builder) setters() map[string]setter {
 		"mapreduce.job.output.key.comparator.class":        named(&mr.Comparator, "comparator", comparators()),
 		"mapreduce.job.inputformat.class":                  inputFormat,
 		"mapreduce.job.outputformat.class":                 outputFormat,
+		"mapreduce.output.fileoutputformat.compress":       b.into("boolean", &b.compress),
 		"mapreduce.output.fileoutputformat.compress.codec": named(&b.codec, "codec for output", outputCodecs()),
 		job.SequenceTypeKey:                                sequenceType,
 	}
@@ -77,37 +78,16 @@ func accepts(why string, only ...string) setter {
 	}
 }
 
-// places returns where the values of keys are put. Those of other keys with a kind are only checked, and read from the configuration
-// later.
-func (b *builder) places() map[string]any {
-	mr := b.mr
-	return map[string]any{
-		"mapreduce.job.name":                            &b.spec.Name,
-		"mapreduce.job.reduces":                         &mr.Reduces,
-		"mapreduce.job.maps":                            &mr.MapsHint,
-		"mapreduce.job.reduce.slowstart.completedmaps":  &mr.SlowStart,
-		"mapreduce.input.fileinputformat.split.minsize": &mr.MinSplit,
-		"mapreduce.input.fileinputformat.split.maxsize": &mr.MaxSplit,
-		"mapreduce.input.lineinputformat.linespermap":   &mr.LinesPerMap,
-		"stream.num.map.output.key.fields":              &mr.MapOutputKeyFields,
-		"stream.map.output.field.separator":             &mr.MapOutputSeparator,
-		"stream.reduce.output.field.separator":          &mr.ReduceOutputSeparator,
-		"stream.non.zero.exit.is.failure":               &mr.NonZeroExitIsFail,
-		"mapreduce.map.output.key.field.separator":      &mr.KeyFieldSeparator,
-		"mapreduce.partition.keypartitioner.options":    &mr.PartitionOptions,
-		"num.key.fields.for.partition":                  &mr.PartitionFields,
-		"mapreduce.partition.keycomparator.options":     &mr.ComparatorOptions,
-		"mapreduce.output.fileoutputformat.compress":    &b.compress,
-		"mapreduce.map.memory.mb":                       &mr.MapNeed.Mem,
-		"mapreduce.reduce.memory.mb":                    &mr.ReduceNeed.Mem,
-		"mapreduce.map.cpu.vcores":                      &mr.MapNeed.CPUs,
-		"mapreduce.reduce.cpu.vcores":                   &mr.ReduceNeed.CPUs,
-		"mapreduce.map.maxattempts":                     &mr.MapAttempts,
-		"mapreduce.reduce.maxattempts":                  &mr.ReduceAttempts,
-		"mapreduce.task.timeout":                        &mr.TaskTimeout,
-		"mapreduce.map.debug.script":                    &mr.MapDebug,
-		"mapreduce.reduce.debug.script":                 &mr.ReduceDebug,
+// field returns a pointer to a field of the job, or nil if the path is empty. The path begins at the spec.
+func (b *builder) field(path string) any {
+	if path == "" {
+		return nil
 	}
+	v := reflect.ValueOf(b.spec)
+	for name := range strings.SplitSeq(path, ".") {
+		v = reflect.Indirect(v).FieldByName(name)
+	}
+	return v.Addr().Interface()
 }
 
 // into returns a setter of a value of a kind.

@@ -55,22 +55,27 @@ func groups(v report.JobView, rows []report.AttemptRow) []group {
 	return slices.DeleteFunc(list, func(g group) bool { return len(g.Counters) == 0 })
 }
 
+// jobCounters are the counters of attempts: name, type of their tasks, outcome, and what people read.
+const jobCounters = `NUM_FAILED_MAPS MAP failed Failed map tasks
+NUM_FAILED_REDUCES REDUCE failed Failed reduce tasks
+NUM_KILLED_MAPS MAP killed Killed map tasks
+NUM_KILLED_REDUCES REDUCE killed Killed reduce tasks
+TOTAL_LAUNCHED_MAPS MAP any Launched map tasks
+TOTAL_LAUNCHED_REDUCES REDUCE any Launched reduce tasks`
+
 // launched returns Hadoop's counters of attempts.
 func launched(rows []report.AttemptRow) group {
 	g := group{Name: "org.apache.hadoop.mapreduce.JobCounter", Display: "Job Counters "}
-	for _, c := range []struct{ name, display, kind, outcome string }{
-		{"NUM_FAILED_MAPS", "Failed map tasks", "MAP", "failed"}, {"NUM_FAILED_REDUCES", "Failed reduce tasks", "REDUCE", "failed"},
-		{"NUM_KILLED_MAPS", "Killed map tasks", "MAP", "killed"}, {"NUM_KILLED_REDUCES", "Killed reduce tasks", "REDUCE", "killed"},
-		{"TOTAL_LAUNCHED_MAPS", "Launched map tasks", "MAP", ""}, {"TOTAL_LAUNCHED_REDUCES", "Launched reduce tasks", "REDUCE", ""},
-	} {
+	for line := range strings.SplitSeq(jobCounters, "\n") {
+		c := strings.SplitN(line, " ", 4)
 		var n int64
 		for _, r := range rows {
-			if taskType(r.Name) == c.kind && (c.outcome == "" || c.outcome == r.Outcome) {
+			if taskType(r.Name) == c[1] && (c[2] == "any" || c[2] == r.Outcome) {
 				n++
 			}
 		}
 		if n > 0 {
-			g.Counters = append(g.Counters, counter{c.name, c.display, n})
+			g.Counters = append(g.Counters, counter{c[0], c[3], n})
 		}
 	}
 	return g

@@ -25,7 +25,7 @@ func (e *Engine) fromWorker(in step.FromWorker) error {
 }
 
 func foreign(node job.NodeID, what string) error {
-	return &job.Error{Class: job.Fatal, Where: string(node), What: what}
+	return job.FatalError(string(node), what, nil)
 }
 
 // lostRun is an attempt that was given up as lost. Its worker may still report its end,

@@ -182,3 +182,12 @@ func uri(path string) string {
 	}
 	return "file:" + path
 }
+
+// ReplaceEnv returns an environment without the variables that drop names, and with others.
+func ReplaceEnv(env []string, drop func(name string) bool, add ...string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return drop(name)
+	})
+	return append(kept, add...)
+}

@@ -93,6 +93,16 @@ func TransientError(where, what string, cause error) *Error {
 	return &Error{Class: Transient, Where: where, What: what, Err: cause}
 }
 
+// FatalError returns an error that no further try can change. cause may be nil.
+func FatalError(where, what string, cause error) *Error {
+	return &Error{Where: where, What: what, Err: cause}
+}
+
+// UserError returns a User error about something else than arguments, values, input or output, as ArgumentError does about the command line.
+func UserError(where, what, do string) *Error {
+	return &Error{Class: User, Where: where, What: what, Do: do}
+}
+
 // Advice sets what to do about the error.
 func (e *Error) Advice(do string) *Error {
 	e.Do = do

@@ -1,4 +1,4 @@
-// Package pattern has regular expressions that cost nothing until they are used. Compiled where they are declared, those of all
+// Package pattern has alternatives in braces, and regular expressions that cost nothing until they are used. Compiled where they are declared, those of all
 // packages would take half a megabyte in each process, and a command or worker uses few of them.
 package pattern
 

@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +27,7 @@ func (t *Tools) Groups(ctx context.Context) []string {
 // Lacks returns the error for the first of these commands that is not there, or nil.
 func (t *Tools) Lacks(names ...string) error {
 	for _, name := range names {
-		if !t.Has(name) {
+		if t.find(name) == "" {
 			return t.Missing(name)
 		}
 	}
@@ -56,15 +55,6 @@ func (t *Tools) JobID(out string) (id string) {
 		}
 	}
 	return id
-}
-
-// Environ returns an environment for commands: without the variables that would change what they print or do, and with others.
-func Environ(env []string, drop func(name string) bool, add ...string) []string {
-	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return drop(name)
-	})
-	return append(kept, add...)
 }
 
 // callers bounds the number of calls at the same time.

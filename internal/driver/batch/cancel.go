@@ -94,7 +94,7 @@ func (s *site) withdrawn(a *alloc, over bool, err error) {
 		s.Log.Warn("a job cannot be cancelled; it is tried again", "alloc", a.id, "job", a.job, "err", err)
 	default:
 		a.cancelled, a.cancel.next = true, now.Add(cancelAgain)
-		s.nextPoll = min(s.nextPoll, now.Add(min(s.Poll, soonAfter)))
+		s.nextPoll = min(s.nextPoll, now.Add(s.soon()))
 		s.Log.Info("allocation is cancelled", "alloc", a.id, "job", a.job)
 	}
 }

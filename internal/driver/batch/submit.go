@@ -66,7 +66,7 @@ func (s *site) submitted(a *alloc, id string, err error) {
 	case err == nil:
 		a.job, a.maybe, a.unsaid = id, false, false
 		s.submit.reset()
-		s.nextPoll = now.Add(min(s.Poll, soonAfter))
+		s.nextPoll = now.Add(s.soon())
 		s.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
 	case errors.Is(err, ErrLater):
 		a.submit.fail(now, s.RetryFirst, s.RetryMax)
@@ -148,4 +148,4 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 }
 
 // errSubmitting is the error while the submitting command of an earlier coordinator still runs.
-var errSubmitting = &job.Error{Class: job.Transient, What: "an earlier submission is still under way", Err: ErrLater}
+var errSubmitting = job.TransientError("", "an earlier submission is still under way", ErrLater)

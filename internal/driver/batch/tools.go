@@ -49,9 +49,6 @@ type Call struct {
 	Out  *os.File // to which its standard output goes directly; nil: Run returns the output
 }
 
-// Has reports whether a command is there.
-func (t *Tools) Has(name string) bool { return t.find(name) != "" }
-
 // find returns the file of a command, "" if it is not there.
 func (t *Tools) find(name string) string {
 	return procattr.LookPath(cmp.Or(t.Path, job.Getenv(t.User, "PATH")), "/", name)
@@ -132,7 +129,7 @@ func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err err
 	case ctx.Err() != nil:
 		return job.TransientError(name, "interrupted", ctx.Err())
 	case !errors.As(err, &exit):
-		return &job.Error{Class: job.Fatal, Where: cmd.Path, What: "cannot be run", Err: err}
+		return job.FatalError(cmd.Path, "cannot be run", err)
 	}
 	return t.Classify(name, said, exit.ExitCode())
 }
@@ -176,7 +173,7 @@ func Failure(kinds []Kind, name, said, what string) *job.Error {
 		case k.Err == nil:
 			return job.ConfigError(name, what, k.Do)
 		case errors.Is(k.Err, ErrGone):
-			return &job.Error{Class: job.User, Where: name, What: what, Err: k.Err}
+			return job.UserError(name, what, "").Because(k.Err)
 		default:
 			return job.TransientError(name, what, k.Err)
 		}

@@ -64,7 +64,7 @@ func fill(rent *job.Rent) error {
 	if rent.Catalogue != "" {
 		data, err := os.ReadFile(rent.Catalogue)
 		if err != nil {
-			return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "--catalogue", What: "the file cannot be read", Err: err}
+			return job.InputError("--catalogue", "the file cannot be read", "").Because(err)
 		}
 		c, err := catalogue.Read(rent.Catalogue, data, catalogue.Task{Seconds: 1})
 		if err != nil {

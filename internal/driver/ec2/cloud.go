@@ -75,7 +75,7 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 	}
 	api, err := query.New(ctx, c)
 	if err != nil {
-		return cloud{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "the provider's address is unknown", Err: err, Do: "correct the region, or the settings"}
+		return cloud{}, job.ConfigError("--on "+Name, "the provider's address is unknown", "correct the region, or the settings").Because(err)
 	}
 	return cloud{api: api, region: c.Region}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/driver/batch"
 )
 
 // Bounds of the run time of a command, as the commands wait forever for a qmaster that is stopped. Available has the shorter one.
@@ -42,7 +41,7 @@ var keptVariables = strings.Fields("SGE_ROOT SGE_CELL SGE_QMASTER_PORT SGE_EXECD
 // commandEnv returns the environment for the commands: the user's without variables that describe the job that a process is part
 // of, with times in UTC, which qstat prints without a time zone.
 func commandEnv(env []string) []string {
-	return batch.Environ(env, func(name string) bool {
+	return job.ReplaceEnv(env, func(name string) bool {
 		return name == "LC_ALL" || name == "TZ" || strings.HasPrefix(name, "SGE_") && !slices.Contains(keptVariables, name)
 	}, "LC_ALL=C", "TZ=UTC0")
 }

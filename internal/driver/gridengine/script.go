@@ -1,18 +1,10 @@
 package gridengine
 
 import (
-	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-)
-
-// qrshTries is how often qrsh is tried for a node, as its daemon may not answer at that moment, or qrsh may be killed. qrshPause
-// is the time between tries, seconds.
-const (
-	qrshTries = 20
-	qrshPause = 5
 )
 
 // exitFile is the file in an allocation's folder to which the script writes its exit status. It exists if the script has ended by
@@ -24,7 +16,8 @@ const exitFile = "script.exit"
 // The first host of the job runs the script, and its worker is started directly, since job_is_first_task leaves no slot there for
 // qrsh. For each other host qrsh -inherit starts the worker and passes its exit status on. qrsh is not on PATH in jobs. It joins its
 // arguments to one line for the login shell of the user, which may be a C shell. A worker whose qrsh was killed is started again;
-// the script of the node sees to it that only one continues.
+// the script of the node sees to it that only one continues. qrsh is tried 20 times for a node, 5 s apart, as its daemon may not answer at
+// that moment.
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Grid Engine job.
@@ -46,10 +39,10 @@ distant() {
 	while :; do
 		qrsh -inherit -nostdin "$2" "exec env berth_rank=$1 berth_node=$2 berth_step=$step.$try /bin/sh ` + node(dir) + `"
 		status=$?
-		[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt ` + strconv.Itoa(qrshTries) + ` ] && ! ended "$1" || return $status
+		[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt 20 ] && ! ended "$1" || return $status
 		try=$((try + 1))
 		echo "qrsh for $2 ended with status $status before its worker did"
-		sleep ` + strconv.Itoa(qrshPause) + `
+		sleep 5
 	done
 }
 

@@ -163,7 +163,7 @@ func decode(out string, into any) error {
 	d := xml.NewDecoder(strings.NewReader(clean))
 	d.Strict = false
 	if err := d.Decode(into); err != nil {
-		return &job.Error{Class: job.Fatal, Where: "gridengine", What: fmt.Sprintf("the output of a command is not understood: %v", err)}
+		return job.FatalError("gridengine", fmt.Sprintf("the output of a command is not understood: %v", err), nil)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	cmd.Stderr, cmd.Stdout = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return nil, &job.Error{Class: job.Fatal, Where: d.opts.Exe, What: "cannot start a worker", Err: err}
+		return nil, job.FatalError(d.opts.Exe, "cannot start a worker", err)
 	}
 	p, _ := probe.Find(cmd.Process.Pid) // it may have ended
 	line := fmt.Sprintf("%d %d\n", cmd.Process.Pid, p.Start)

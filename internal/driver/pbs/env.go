@@ -21,7 +21,7 @@ var changing = driver.Says(`^(LC_ALL|TZ|PBS_QSUB_ARGS|PBS_DPREFIX)$`)
 
 // commandEnv returns the environment for PBS's commands.
 func commandEnv(env []string) []string {
-	return batch.Environ(env, changing, "LC_ALL=C", "TZ=UTC")
+	return job.ReplaceEnv(env, changing, "LC_ALL=C", "TZ=UTC")
 }
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.

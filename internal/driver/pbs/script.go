@@ -1,18 +1,8 @@
 package pbs
 
 import (
-	"strconv"
-
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-)
-
-// Limits of a job's script: how often pbsdsh is started if no worker ended by itself, the seconds between two starts, and the seconds for
-// which the worker beside the script may end after a signal.
-const (
-	tries  = 20
-	pause  = 5
-	ending = 30
 )
 
 // overEnd is the suffix of the file that says that the script of a rank has ended.
@@ -28,7 +18,8 @@ const nodesFile = "nodes"
 // to all processes of the job on the first node, and pbsdsh ends at once; then the script waits for the worker beside it, if that has begun, as PBS kills what is
 // left when the script ends. On other nodes PBS sends SIGKILL only. Nothing may be started after that signal: PBS forgets the job's end if a
 // task begins while it ends the others, and the job keeps its nodes. PBS replaces the file for a job's output at the end, and the
-// nodes' file is only on the first node, so the script writes both itself.
+// nodes' file is only on the first node, so the script writes both itself. pbsdsh is started 20 times at most, 5 s apart, and the worker
+// beside the script has 30 s to end after the signal.
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this PBS job.
@@ -51,12 +42,12 @@ while [ -z "$ending" ]; do
 	for over in "$dir"/*` + overEnd + `; do
 		! [ -e "$over" ] || exit 0
 	done
-	[ $try -lt ` + strconv.Itoa(tries) + ` ] || exit 1
+	[ $try -lt 20 ] || exit 1
 	try=$((try + 1))
 	echo "pbsdsh ended with status $status before its workers did"
-	sleep ` + strconv.Itoa(pause) + `
+	sleep 5
 done
-while [ -e "$dir/0.host" ] && [ ! -e "$dir/0` + overEnd + `" ] && [ $waited -lt ` + strconv.Itoa(ending) + ` ]; do
+while [ -e "$dir/0.host" ] && [ ! -e "$dir/0` + overEnd + `" ] && [ $waited -lt 30 ]; do
 	waited=$((waited + 1))
 	sleep 1
 done

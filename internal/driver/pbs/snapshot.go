@@ -32,7 +32,7 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 	}
 	snap, err := a.snapshot(s.me(ctx), inside)
 	if err != nil {
-		return a, snap, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
+		return a, snap, job.FatalError(Name, "the queue cannot be read", err)
 	}
 	snap.Queue.ID = s.clusterID(snap.Queue.Cluster)
 	return a, snap, nil

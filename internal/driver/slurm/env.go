@@ -6,7 +6,6 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/driver/batch"
 	"berth/internal/node/process"
 )
 
@@ -20,7 +19,7 @@ var slurmVariables = driver.Says(`^(SLURMD?|SBATCH|SRUN|SALLOC|SQUEUE|SINFO|SCAN
 // variables that would change what the commands print or do. Options in SBATCH_… variables are part
 // of the request instead (Defaults), as the plan must know them.
 func commandEnv(env []string) []string {
-	return batch.Environ(env, func(name string) bool { return name == "LC_ALL" || ofSlurm(name) },
+	return job.ReplaceEnv(env, func(name string) bool { return name == "LC_ALL" || ofSlurm(name) },
 		"LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0")
 }
 
@@ -35,7 +34,7 @@ var jobVariables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG TZ LD_LIBRA
 // jobEnv returns the environment in which sbatch is called and which sbatch gives to the job.
 // Credentials in the user's environment must not reach the nodes.
 func jobEnv(env []string) []string {
-	env = batch.Environ(env, func(name string) bool { return !slices.Contains(jobVariables, name) }, "SLURM_TIME_FORMAT=%s")
+	env = job.ReplaceEnv(env, func(name string) bool { return !slices.Contains(jobVariables, name) }, "SLURM_TIME_FORMAT=%s")
 	return append(env, process.NewSubmitted(env))
 }
 

@@ -7,13 +7,6 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// srunTries is how often srun is tried, as the controller, which must allow a step, may not answer
-// at that moment, or srun may be killed. srunPause is the time between tries, seconds.
-const (
-	srunTries = 20
-	srunPause = 5
-)
-
 // Script returns the script that is submitted.
 //
 // Since version 22.05 srun does not use sbatch's options for CPUs, so the script repeats them. One
@@ -24,7 +17,8 @@ const (
 // processes, and SIGKILL later (KillWait); meanwhile srun waits for its workers. A step that ends before
 // any worker has ended by itself is started again on the remaining nodes. It is not started again if Slurm
 // ended it for using too much memory, as the same tasks would use it again. If only srun was killed,
-// its workers continue, and the next srun waits until they end.
+// its workers continue, and the next srun waits until they end. It is tried 20 times, 5 s apart, as the controller, which must allow a
+// step, may not answer at that moment.
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Slurm job.
@@ -36,14 +30,14 @@ while :; do
 		--cpus-per-task="$SLURM_CPUS_PER_TASK" --mem=0 --cpu-bind=none --export=ALL --input=none \
 		--kill-on-bad-exit=0 --no-kill --wait=0 /bin/sh "$dir/` + batch.NodeScript + `"
 	status=$?
-	[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt ` + strconv.Itoa(srunTries) + ` ] || exit $status
+	[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt 20 ] || exit $status
 	for end in "$dir"/*` + batch.EndedEnd + ` "$dir"/*` + batch.FailedEnd + `; do
 		! [ -e "$end" ] || exit $status
 	done
 	! grep -q '` + overMemory + `' "$dir/` + Name + `.log" || exit $status
 	try=$((try + 1))
 	echo "srun ended with status $status before its workers did"
-	sleep ` + strconv.Itoa(srunPause) + `
+	sleep 5
 	left=$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D 2>/dev/null)
 	nodes=${left:-$nodes}
 done

@@ -34,7 +34,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	}
 	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
-		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}
+		return cluster.Snapshot{}, job.FatalError("slurm", "the queue cannot be read", err)
 	}
 	snap.Queue.Accounting = s.limits(ctx, user)
 	return snap, nil

@@ -110,7 +110,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if start := parseTime(text); ok && start > 0 {
 		return start, nil
 	}
-	return 0, &job.Error{Class: job.Fatal, Where: "sbatch --test-only", What: "its output is not understood: " + words(said)}
+	return 0, job.FatalError("sbatch --test-only", "its output is not understood: "+words(said), nil)
 }
 
 // Submit submits a job. sbatch writes the job's id directly to out.

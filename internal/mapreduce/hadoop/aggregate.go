@@ -130,10 +130,7 @@ func (g *aggregation) refuse(line []byte, what, do string) error {
 	if len(text) > shown {
 		text, more = text[:shown], "…"
 	}
-	return &job.Error{
-		Class: job.User, Code: job.CodeFailed, Where: "aggregate",
-		What: fmt.Sprintf("line %d, %q%s, %s", g.lines, text, more, what), Do: do,
-	}
+	return job.UserError("aggregate", fmt.Sprintf("line %d, %q%s, %s", g.lines, text, more, what), do)
 }
 
 // flush writes the group's result.

@@ -192,8 +192,7 @@ func (s *FieldSelection) record(b []byte, fields [][]byte) ([]byte, error) {
 	case len(s.key) > 0:
 		b = s.join(b, fields, s.key, -1)
 		if s.sep[0] != Separator && bytes.IndexByte(b, Separator) >= 0 {
-			return b, &job.Error{Class: job.User, Code: job.CodeFailed, Where: "field selection",
-				What: fmt.Sprintf("the key %q has a TAB in it, which ends a key here", b), Do: "select other fields for the key, or give a command as mapper"}
+			return b, job.UserError("field selection", fmt.Sprintf("the key %q has a TAB in it, which ends a key here", b), "select other fields for the key, or give a command as mapper")
 		}
 		if hasValue || s.mapper {
 			b = s.join(append(b, Separator), fields, s.value, s.from)

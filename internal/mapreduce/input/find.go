@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // inputFile is a file of a job's input.
@@ -234,8 +235,8 @@ func hidden(name string) bool { return name[0] == '_' || name[0] == '.' }
 
 // globInput returns the paths that match a Hadoop glob: *, ?, [a-z], [^a-z], \ before a special character,
 // and {a,b}. A hidden name matches only a pattern that begins with the same character.
-func globInput(pattern string) ([]string, error) {
-	patterns, err := expandBraces(pattern)
+func globInput(input string) ([]string, error) {
+	patterns, err := pattern.Braces(input)
 	if err != nil {
 		return nil, err
 	}
@@ -253,59 +254,4 @@ func globInput(pattern string) ([]string, error) {
 	}
 	slices.Sort(found)
 	return slices.Compact(found), nil
-}
-
-// maxPatterns is the largest number of alternatives in braces.
-const maxPatterns = 10_000
-
-// expandBraces replaces each {a,b,…} by its alternatives.
-func expandBraces(pattern string) ([]string, error) {
-	open, closed, commas := outerBraces(pattern)
-	if open < 0 {
-		return []string{pattern}, nil
-	}
-	if closed < 0 {
-		return nil, filepath.ErrBadPattern
-	}
-	var all []string
-	from := open + 1
-	for _, to := range append(commas, closed) {
-		rest, err := expandBraces(pattern[:open] + pattern[from:to] + pattern[closed+1:])
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, rest...); len(all) > maxPatterns {
-			return nil, fmt.Errorf("%w: more than %d alternatives", filepath.ErrBadPattern, maxPatterns)
-		}
-		from = to + 1
-	}
-	return all, nil
-}
-
-// outerBraces returns the positions of the first '{' outside brackets, of its '}', and of the commas
-// between its alternatives. What is missing is −1.
-func outerBraces(p string) (open, closed int, commas []int) {
-	open, closed = -1, -1
-	depth, bracket := 0, false
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; {
-		case c == '\\':
-			i++
-		case bracket:
-			bracket = c != ']'
-		case c == '[':
-			bracket = true
-		case c == '{':
-			if depth++; depth == 1 {
-				open = i
-			}
-		case c == '}' && depth > 0:
-			if depth--; depth == 0 {
-				return open, i, commas
-			}
-		case c == ',' && depth == 1:
-			commas = append(commas, i)
-		}
-	}
-	return open, closed, commas
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // addObjects adds the objects that an input names: the object of exactly this name, and the objects below it as if it were a folder. Globs match as they do for paths.
@@ -14,7 +15,7 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 	if i := strings.IndexAny(input, `*?[{\`); i >= 0 {
 		prefix = input[:i]
 		var err error
-		if patterns, err = expandBraces(input); err != nil {
+		if patterns, err = pattern.Braces(input); err != nil {
 			return noInput(input, "input is not a valid pattern")
 		}
 	}

@@ -80,7 +80,7 @@ func (x *xmlRange) split(b []byte, _ bool) (used int, record []byte, err error) 
 
 // refuse returns the error for the record at an offset.
 func (x *xmlRange) refuse(at int64, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeFailed, Where: x.file.Name(), What: fmt.Sprintf("the record at byte %d %s", at, what), Do: do}
+	return job.UserError(x.file.Name(), fmt.Sprintf("the record at byte %d %s", at, what), do)
 }
 
 // recordRange returns the records of a range one after the other.

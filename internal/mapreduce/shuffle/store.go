@@ -50,7 +50,7 @@ const longestJob = 127
 func (o *Store) path(a job.Attempt) (string, error) {
 	name := fmt.Sprintf("%d.%d", a.Task, a.N)
 	if len(a.Job) > longestJob || !jobPattern().MatchString(string(a.Job)) || !filePattern().MatchString(name) {
-		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q is not the name of an attempt", a)}
+		return "", job.FatalError("map output", fmt.Sprintf("%q is not the name of an attempt", a), nil)
 	}
 	return filepath.Join(o.dir, string(a.Job), name), nil
 }

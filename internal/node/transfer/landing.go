@@ -45,7 +45,7 @@ func (sv *served) landing(at job.Attempt) *landing {
 // bag returns the files of an attempt of a bag.
 func (s *Server) bag(sv *served, at job.Attempt) *files.Bag {
 	b := &files.Bag{Site: s.site, At: at}
-	b.Spec, b.Entry, _ = sv.tasks.Of(sv.spec, at.Task)
+	b.Spec, b.Entry, _ = sv.Tasks.Of(sv.Spec, at.Task)
 	if b.Spec.Bag.Collect {
 		b.Collect = sv.collected
 	}
@@ -60,7 +60,7 @@ func (s *Server) output(r *request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output %q has no mode", name)
 	}
-	if sv.spec.MapReduce != nil && name == files.Stderr {
+	if sv.Spec.MapReduce != nil && name == files.Stderr {
 		return s.arrive(r.Body, sv.openLog(at))
 	}
 	l := sv.landing(at)
@@ -98,7 +98,7 @@ func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (*Re
 
 // receive opens the hidden file for the output name. The caller holds the landing's lock.
 func (s *Server) receive(sv *served, l *landing, at job.Attempt, name string, run bool) (disk.Incoming, error) {
-	if sv.spec.MapReduce == nil {
+	if sv.Spec.MapReduce == nil {
 		if err := sv.admit(at, name); err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (s *Server) receive(sv *served, l *landing, at job.Attempt, name string, ru
 	}
 	if l.place == nil {
 		_, index := sv.index(at.Task)
-		f, err := mapreduce.NewFolder(sv.spec.MapReduce, at, index)
+		f, err := mapreduce.NewFolder(sv.Spec.MapReduce, at, index)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (s *Server) receive(sv *served, l *landing, at job.Attempt, name string, ru
 // admit returns an error for a name that is not one of the job's declared outputs, or that leads out of the job's
 // folder through a symbolic link.
 func (sv *served) admit(at job.Attempt, name string) error {
-	own, entry, _ := sv.tasks.Of(sv.spec, at.Task)
+	own, entry, _ := sv.Tasks.Of(sv.Spec, at.Task)
 	switch {
 	case name == files.Stdout || name == files.Stderr:
 		return nil
@@ -135,7 +135,7 @@ func (sv *served) admit(at job.Attempt, name string) error {
 			continue // it will be created below an existing folder
 		}
 		if st, err := sv.root.Stat(dir); err != nil || !st.IsDir() {
-			return process.Broken("%s cannot be put into place: %s is no folder within the job's folder", filepath.Join(sv.spec.Dir, name), dir)
+			return process.Broken("%s cannot be put into place: %s is no folder within the job's folder", filepath.Join(sv.Spec.Dir, name), dir)
 		}
 	}
 	return nil
@@ -143,9 +143,9 @@ func (sv *served) admit(at job.Attempt, name string) error {
 
 // index returns the index of a task of a MapReduce job among its maps or reduces.
 func (sv *served) index(task int) (job.TaskKind, int) {
-	kind := sv.spec.Kind.TaskKind(len(sv.tasks.Splits), task)
+	kind := sv.Spec.Kind.TaskKind(len(sv.Tasks.Splits), task)
 	if kind == job.ReduceTask {
-		task -= len(sv.tasks.Splits)
+		task -= len(sv.Tasks.Splits)
 	}
 	return kind, task
 }
@@ -160,9 +160,9 @@ func (l logFile) Drop()        { _ = l.Cleanup() } // a hidden file that remains
 // is closed.
 func (sv *served) openLog(at job.Attempt) func() (disk.Incoming, error) {
 	kind, index := sv.index(at.Task)
-	path := filepath.Join(sv.logs, job.TaskName(kind, index)+"."+strconv.Itoa(at.N)+".stderr")
+	path := filepath.Join(sv.Logs, job.TaskName(kind, index)+"."+strconv.Itoa(at.N)+".stderr")
 	return func() (disk.Incoming, error) {
-		if err := os.MkdirAll(sv.logs, 0o700); err != nil {
+		if err := os.MkdirAll(sv.Logs, 0o700); err != nil {
 			return nil, err
 		}
 		file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
@@ -238,7 +238,7 @@ func (sv *served) finish(at job.Attempt, l *landing) {
 // needed.
 func (s *Server) dropOthers(r *request) (any, error) {
 	last, err := strconv.Atoi(r.URL.Query().Get("last"))
-	if err != nil || last > r.at.N+files.Ahead || r.of.spec.Bag == nil {
+	if err != nil || last > r.at.N+files.Ahead || r.of.Spec.Bag == nil {
 		return nil, fmt.Errorf("%q is not a number of an attempt", r.URL.Query().Get("last"))
 	}
 	s.bag(r.of, r.at).DropOthers(last)

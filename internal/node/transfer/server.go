@@ -46,9 +46,7 @@ type Server struct {
 
 // served is the server's state of one job.
 type served struct {
-	spec    *job.Spec
-	tasks   statedir.Tasks
-	logs    string
+	*Job
 	root    *os.Root // the job's folder; / for a MapReduce job, which may ship files from anywhere
 	digests *digests
 
@@ -121,7 +119,7 @@ func (s *Server) Close() {
 		sv.mu.Unlock()
 		if sv.collected != nil {
 			if err := sv.collected.Close(); err != nil {
-				s.log.Warn("the file of collected output was not closed well", "job", sv.spec.ID, "err", err)
+				s.log.Warn("the file of collected output was not closed well", "job", sv.Spec.ID, "err", err)
 			}
 		}
 		_ = sv.root.Close()
@@ -138,7 +136,7 @@ func (s *Server) identify(r *request) (err error) {
 	if r.of, err = s.job(name); err != nil {
 		return err
 	}
-	r.at.Job = r.of.spec.ID
+	r.at.Job = r.of.Spec.ID
 	if task != "" {
 		if r.at.Task, err = strconv.Atoi(task); err != nil || r.at.Task < 0 || !r.of.has(r.at.Task) {
 			return fmt.Errorf("%s has no task %q", r.at.Job, task)
@@ -178,7 +176,7 @@ func (s *Server) job(name string) (*served, error) {
 	if err != nil {
 		return nil, process.Broken("the job's folder %s cannot be opened: %v", j.Spec.Dir, err)
 	}
-	sv := &served{spec: j.Spec, tasks: j.Tasks, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
+	sv := &served{Job: j, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
 	if j.Spec.Bag != nil && j.Spec.Bag.Collect {
 		folder := j.Spec.Bag.CollectFolder(id)
 		if !filepath.IsAbs(folder) {
@@ -192,10 +190,10 @@ func (s *Server) job(name string) (*served, error) {
 
 // has reports whether the job has a task with that index.
 func (sv *served) has(task int) bool {
-	if sv.spec.MapReduce != nil {
-		return task < len(sv.tasks.Splits)+sv.spec.MapReduce.Reduces
+	if sv.Spec.MapReduce != nil {
+		return task < len(sv.Tasks.Splits)+sv.Spec.MapReduce.Reduces
 	}
-	_, _, ok := sv.tasks.Of(sv.spec, task)
+	_, _, ok := sv.Tasks.Of(sv.Spec, task)
 	return ok
 }
 
@@ -206,11 +204,11 @@ const maxAttempt = 1 << 17
 // needs answers with the list of files that a task needs.
 func (s *Server) needs(r *request) (any, error) {
 	sv := r.of
-	if sv.spec.MapReduce != nil {
+	if sv.Spec.MapReduce != nil {
 		return sv.shipped()
 	}
-	c := &collector{dir: sv.spec.Dir, root: sv.root, digest: sv.digests.of}
-	own, entry, _ := sv.tasks.Of(sv.spec, r.at.Task)
+	c := &collector{dir: sv.Spec.Dir, root: sv.root, digest: sv.digests.of}
+	own, entry, _ := sv.Tasks.Of(sv.Spec, r.at.Task)
 	return c.needs(own.Bag, entry, r.at.Task)
 }
 

@@ -44,7 +44,7 @@ func ShippedItem(index int, file string) string {
 // shipped returns the files that a MapReduce job ships to the folders of its tasks, and its programs.
 func (sv *served) shipped() (*Needs, error) {
 	c := &collector{dir: "/", root: sv.root, digest: sv.digests.of, have: make(map[string]int)}
-	for i, f := range sv.spec.MapReduce.Files {
+	for i, f := range sv.Spec.MapReduce.Files {
 		real, err := filepath.EvalSymlinks(f.Path) // root follows no link to an absolute path
 		if err == nil {
 			err = c.ship(real, ShippedItem(i, f.Path))
@@ -53,7 +53,7 @@ func (sv *served) shipped() (*Needs, error) {
 			return nil, process.Broken("the shipped file %s cannot be read: %v", f.Path, err)
 		}
 	}
-	for i, file := range Programs(sv.spec.MapReduce) {
+	for i, file := range Programs(sv.Spec.MapReduce) {
 		real, err := filepath.EvalSymlinks(file)
 		if err != nil {
 			continue // the hosts have their own

@@ -15,7 +15,7 @@ const sizeHeader = "Berth-File-Size"
 // split answers with a part of the file of a range, in blocks. Any part of that file may be requested, because a line
 // may continue beyond the range.
 func (s *Server) split(r *request) (any, error) {
-	splits, task := r.of.tasks.Splits, r.at.Task
+	splits, task := r.of.Tasks.Splits, r.at.Task
 	index, err := strconv.Atoi(r.PathValue("range"))
 	if err != nil || task >= len(splits) || index < 0 || index >= len(splits[task].Ranges) {
 		return nil, fmt.Errorf("%s has no range %q in the split of task %d", r.at.Job, r.PathValue("range"), task)

@@ -54,8 +54,7 @@ func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	var h Hello
 	err := c.call(ctx, "GET /v1/server", nil, &h)
 	if err == nil && h.Version != Version {
-		err = &job.Error{Class: job.User, Where: "server", What: "the running coordinator is of another version of berth",
-			Do: "let its jobs end or stop it with: berth server stop"}
+		err = job.UserError("server", "the running coordinator is of another version of berth", "let its jobs end or stop it with: berth server stop")
 	}
 	return h, err
 }

@@ -160,7 +160,7 @@ func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.C
 	cmd.ExtraFiles = []*os.File{ready} // becomes ReadyFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := startNeutral(cmd); err != nil {
-		return nil, &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
+		return nil, job.FatalError(exe, "cannot start the coordinator", err)
 	}
 	return cmd, nil
 }

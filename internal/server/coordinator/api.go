@@ -70,7 +70,7 @@ func ask[T any](do func(context.Context, job.ID, T) (any, error)) http.HandlerFu
 	return tell(func(r *http.Request) (any, error) {
 		var req T
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			return nil, &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
+			return nil, job.FatalError("", "the request cannot be read", err)
 		}
 		return do(r.Context(), named(r), req)
 	})
@@ -95,7 +95,7 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 		case s.engine.Unfinished() == 0:
 			s.giveBack()
 		case !force:
-			return &job.Error{Class: job.User, What: "jobs are not over", Do: "cancel them, wait, or use --force; the jobs then continue with the next coordinator"}
+			return job.UserError("", "jobs are not over", "cancel them, wait, or use --force; the jobs then continue with the next coordinator")
 		}
 		return nil
 	})

@@ -34,10 +34,10 @@ func (s *Server) printed(r *http.Request) (any, error) {
 	m := &wire.ReadOutput{Attempt: job.Attempt{Job: named(r)}, Stderr: r.URL.Query().Get("stderr") == "true"}
 	of := &m.Attempt
 	if _, err := fmt.Sscan(r.PathValue("task")+" "+r.PathValue("attempt")+" "+r.URL.Query().Get("offset"), &of.Task, &of.N, &m.Offset); err != nil {
-		return nil, &job.Error{Class: job.Fatal, What: "the request names no attempt"}
+		return nil, job.FatalError("", "the request names no attempt", nil)
 	}
 	if err := m.Check(); err != nil {
-		return nil, &job.Error{Class: job.Fatal, What: "the request makes no sense", Err: err}
+		return nil, job.FatalError("", "the request makes no sense", err)
 	}
 	var answer chan wire.Message
 	err := s.callFor(of.Job, func() error {

@@ -105,7 +105,7 @@ func (s *Server) spacious(dir string, r event.Record) error {
 func recordable(r event.Record) (int, error) {
 	b, err := event.Entry{Record: r}.Marshal()
 	if err != nil {
-		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(r.Of()), What: "the job cannot be recorded", Err: err}
+		return 0, job.ConfigError(string(r.Of()), "the job cannot be recorded", "").Because(err)
 	}
 	return len(b), nil
 }

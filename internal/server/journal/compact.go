@@ -23,7 +23,7 @@ func (s *Set) Compact(id job.ID, keep func(event.Entry) bool) error {
 	defer s.mu.Unlock()
 	path := s.path(id)
 	if s.open[id] != nil {
-		return &job.Error{Class: job.Fatal, Where: path, What: "the journal is in use and cannot be compacted"}
+		return job.FatalError(path, "the journal is in use and cannot be compacted", nil)
 	}
 	rec, err := compact(path, keep)
 	if err != nil {

@@ -106,7 +106,7 @@ func (j *Journal) Append(entries ...event.Entry) error {
 	for _, e := range entries {
 		var err error
 		if buf, err = appendFrame(buf, j.end+int64(len(buf)), e); err != nil {
-			return &job.Error{Class: job.Fatal, Where: j.path, What: "cannot write a record", Err: err}
+			return job.FatalError(j.path, "cannot write a record", err)
 		}
 	}
 	if j.buf = buf; cap(buf) > maxKeep {

@@ -92,7 +92,7 @@ func (s Seat) look() *Owner {
 func hostname() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", &job.Error{Class: job.Fatal, Where: "hostname", What: "this machine has no name", Err: err}
+		return "", job.FatalError("hostname", "this machine has no name", err)
 	}
 	return host, nil
 }

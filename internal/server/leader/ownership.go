@@ -12,7 +12,7 @@ import (
 )
 
 // ErrTakenOver is returned by Confirm if another coordinator has replaced this one.
-var ErrTakenOver = &job.Error{Class: job.Fatal, What: "another coordinator has taken over", Do: "nothing: the jobs go on there"}
+var ErrTakenOver = job.FatalError("", "another coordinator has taken over", nil).Advice("nothing: the jobs go on there")
 
 // Ownership is the right to be the user's coordinator. The lock is checked first. If locks do not work between
 // machines, or this process was paused for long, the owner file decides: a coordinator that finds another owner in it

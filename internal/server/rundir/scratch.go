@@ -19,8 +19,7 @@ func checkScratch(dir string) error {
 		return nil
 	}
 	refuse := func(what string, err error) error {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--scratch", What: what, Err: err,
-			Do: "name a folder that you may write to"}
+		return job.ConfigError("--scratch", what, "name a folder that you may write to").Because(err)
 	}
 	if !utf8.ValidString(dir) {
 		return refuse("the path is not UTF-8", nil)

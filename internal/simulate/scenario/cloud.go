@@ -31,7 +31,7 @@ func (s *Scenario) loadCloud() error {
 	path := s.relative("cloud.catalogue", s.catalogue)
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: s.at("cloud.catalogue"), What: "cannot read the catalogue", Err: err}
+		return job.InputError(s.at("cloud.catalogue"), "cannot read the catalogue", "").Because(err)
 	}
 	c, err := catalogue.Read(path, data, catalogue.Task{Seconds: 1, Need: job.Resources{CPUs: 1}, Speeds: true})
 	s.cloud.Types, s.cloud.Transfer = c.Types, c.Transfer

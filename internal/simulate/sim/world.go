@@ -120,7 +120,7 @@ func (w *World) stuck() error {
 			break
 		}
 	}
-	return &job.Error{Class: job.Fatal, Where: "simulation", What: what}
+	return job.FatalError("simulation", what, nil)
 }
 
 // start starts the allocations that the batch system can start now, and notifies their owners.

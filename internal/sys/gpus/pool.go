@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"berth/internal/core/job"
 )
 
 // Pool hands out the GPUs of a worker, each to one task at a time.
@@ -75,10 +77,7 @@ func (p *Pool) Env(env []string, held []int) []string {
 	if len(held) == 0 {
 		return env
 	}
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return name == hip || slices.Contains(variables[:], name)
-	})
+	out := job.ReplaceEnv(env, func(name string) bool { return name == hip || slices.Contains(variables[:], name) })
 	for _, l := range p.devices.Lists {
 		ids := make([]string, len(held))
 		for i, at := range held {

@@ -34,8 +34,7 @@ func Locate() (Home, error) {
 	}
 	u, err := os.UserHomeDir()
 	if err != nil {
-		return Home{}, &job.Error{Class: job.User, Where: "HOME", What: "no home folder to keep state in",
-			Do: "set HOME or XDG_STATE_HOME", Err: err}
+		return Home{}, job.UserError("HOME", "no home folder to keep state in", "set HOME or XDG_STATE_HOME").Because(err)
 	}
 	return Home{filepath.Join(u, ".local", "state", "berth")}, nil
 }
@@ -48,8 +47,7 @@ func Open() (Home, error) {
 		return Home{}, err
 	}
 	if !utf8.ValidString(h.Dir) { // the path is written into configuration files, which are text
-		return Home{}, &job.Error{Class: job.User, Where: h.Dir, What: "the path of the state folder is not valid UTF-8",
-			Do: "set XDG_STATE_HOME to a path that is"}
+		return Home{}, job.UserError(h.Dir, "the path of the state folder is not valid UTF-8", "set XDG_STATE_HOME to a path that is")
 	}
 	return h, h.check(true)
 }

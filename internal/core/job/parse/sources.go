@@ -164,10 +164,7 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 		if s.SkipEmpty || b.Open {
 			return nil
 		}
-		return &job.Error{
-			Class: job.User, Code: job.CodeNoInput, Where: s.Where, What: "there is no entry, so there is nothing to run",
-			Do: "give entries, --array 1 for a single task, or --no-run-if-empty if no entry is not an error",
-		}
+		return job.InputError(s.Where, "there is no entry, so there is nothing to run", "give entries, --array 1 for a single task, or --no-run-if-empty if no entry is not an error")
 	}
 	if len(entries) > MaxEntries {
 		return job.ArgumentError(s.Where, fmt.Sprintf("there are %d entries, but a job may have %d at most", len(entries), MaxEntries), "divide them among several jobs")

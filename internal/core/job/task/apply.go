@@ -2,8 +2,6 @@ package task
 
 import (
 	"path"
-	"slices"
-	"strings"
 
 	"berth/internal/core/job"
 )
@@ -40,13 +38,12 @@ func (s *Spec) applyPlace(spec *job.Spec) {
 		own = append([]string{"PWD=" + spec.Dir}, own...)
 	}
 	if own != nil {
-		replaced := func(kv string) bool {
-			name, _, _ := strings.Cut(kv, "=")
+		replaced := func(name string) bool {
 			_, ok := job.LookupEnv(own, name)
 			return ok
 		}
-		b.Env = append(slices.DeleteFunc(slices.Clone(b.Env), replaced), own...)
-		b.EnvSaid = append(slices.DeleteFunc(slices.Clone(b.EnvSaid), replaced), s.Env...)
+		b.Env = job.ReplaceEnv(b.Env, replaced, own...)
+		b.EnvSaid = job.ReplaceEnv(b.EnvSaid, replaced, s.Env...)
 	}
 	for _, file := range []struct {
 		own string
