@@ -18,18 +18,18 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {50748, ""},
-	"compat":    {26482, ""},
-	"core":      {223750, "phases that no attempt of a job went through cost a job nothing"},
-	"driver":    {90006, ""},
-	"hits":      {28388, ""},
-	"mapreduce": {59518, ""},
-	"node":      {69912, ""},
-	"server":    {93465, ""},
-	"show":      {42980, ""},
-	"simulate":  {46963, ""},
-	"sys":       {21212, ""},
-	"wire":      {11018, ""},
+	"command":   {47401, ""},
+	"compat":    {25151, ""},
+	"core":      {215115, "phases that no attempt of a job went through cost a job nothing"},
+	"driver":    {84204, ""},
+	"hits":      {25918, ""},
+	"mapreduce": {54021, ""},
+	"node":      {68082, ""},
+	"server":    {89501, ""},
+	"show":      {39670, ""},
+	"simulate":  {42687, ""},
+	"sys":       {21068, ""},
+	"wire":      {9728, ""},
 }
 
 // TestWeight: the product grows only where someone says what for.
