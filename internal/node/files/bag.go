@@ -30,7 +30,7 @@ var streamNames = [2]string{collect.Stdout: Stdout, collect.Stderr: Stderr}
 
 // Site is what the attempts of a process share.
 type Site struct {
-	Captures string // folder for what tasks print if it is captured; empty: nothing is
+	Captures *Captures // takes what tasks print if it is captured; nil: nothing is
 	Parts    Parts
 	Durable  *Durable
 }
@@ -150,9 +150,9 @@ func (b *Bag) open(s collect.Stream) (err error) {
 		}
 		return err
 	}
-	c, err := newCapture(b.Captures)
+	c, err := b.Captures.acquire()
 	if err != nil {
-		return process.ScratchFailure(b.Captures, err)
+		return process.ScratchFailure(b.Captures.Root, err)
 	}
 	b.Prints[s] = &Output{FD: c.fd, capture: c}
 	return nil
@@ -388,7 +388,7 @@ func (b *Bag) Release() {
 func (b *Bag) release() {
 	for s, o := range b.Prints {
 		if o != nil && o.capture != nil {
-			_ = o.capture.Close() // its content is committed or dropped
+			b.Captures.release(o.capture)
 		}
 		b.forget(collect.Stream(s))
 	}

@@ -3,5 +3,5 @@
 // worker that runs it, or for a task elsewhere whose files arrive from its worker (package transfer).
 //
 // What is not committed lies beside its place under a hidden name (Output, Folder), or in an unnamed file where many
-// tasks print into one file (capture, package collect). The package does not decide which attempt may commit.
+// tasks print into one file (Capture, package collect). The package does not decide which attempt may commit.
 package files

@@ -188,9 +188,7 @@ func (a *Output) File() string {
 func (a *Output) tail() string {
 	switch {
 	case a.capture != nil:
-		var st unix.Stat_t
-		_ = unix.Fstat(int(a.capture.Fd()), &st) // without its size nothing is told
-		return process.TailAt(a.capture, st.Size)
+		return process.TailAt(a.capture, a.capture.size())
 	case a.part != "":
 		return process.TailOf(a.part)
 	default:

@@ -91,7 +91,7 @@ func (t *bagTask) run() error {
 	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
 	env := t.env()
-	path, err := lookPath(argv[0], a.cwd, env)
+	path, err := a.lookPath(argv[0], env)
 	if err != nil {
 		return t.explain(err)
 	}
@@ -99,6 +99,21 @@ func (t *bagTask) run() error {
 		return err
 	}
 	return t.compute(path, argv, env)
+}
+
+// lookPath finds the task's command. Its path is kept for the job's other tasks, but for those with values of their own.
+func (a *attempt) lookPath(name string, env []string) (string, error) {
+	if a.start.Task != nil {
+		return lookPath(name, a.cwd, env)
+	}
+	if path, known := a.work.paths.Load(name); known {
+		return path.(string), nil
+	}
+	path, err := lookPath(name, a.cwd, env)
+	if err == nil && path != name {
+		a.work.paths.Store(name, path)
+	}
+	return path, err
 }
 
 // open reports whether the files are open to which the task prints.
@@ -149,6 +164,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	out, errs := t.bag.Prints[collect.Stdout], t.bag.Prints[collect.Stderr]
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(out.FD), uintptr(errs.FD)})
 	if err != nil {
+		t.a.work.paths.Clear() // a program may have been moved
 		return t.explain(err)
 	}
 	if err := t.a.killed(); err != nil {

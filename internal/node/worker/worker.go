@@ -203,7 +203,7 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	w.dirs = &files.TaskDirs{Root: w.scratch.tasks()}
-	w.site = files.Site{Captures: w.scratch.tasks(), Parts: w.scratch.parts(), Durable: files.NewDurable()}
+	w.site = files.Site{Captures: &files.Captures{Root: w.scratch.tasks()}, Parts: w.scratch.parts(), Durable: files.NewDurable()}
 	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
 		return nil, err
 	}
