@@ -86,21 +86,24 @@ func (r *registry) begin(p *Process) {
 	r.starting[p], r.programs[p] = r.begun, struct{}{}
 }
 
-// awaitStarts waits until the numbers of all programs are known that have begun to start, but not long for one that hangs. It returns how many have.
-func (r *registry) awaitStarts() (begun int) {
-	for try := range 100 {
+// starts returns how many programs have begun to start.
+func (r *registry) starts() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.begun
+}
+
+// awaitStarts waits until the numbers of the first n programs are known, but not long for one that hangs.
+func (r *registry) awaitStarts(n int) {
+	for range 100 {
 		r.mu.RLock()
-		if try == 0 {
-			begun = r.begun
-		}
-		known := !r.unknown(begun)
+		known := !r.unknown(n)
 		r.mu.RUnlock()
 		if known {
-			break
+			return
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
-	return begun
 }
 
 // unknown reports whether the number of any of the first n programs is not known yet.
@@ -147,7 +150,10 @@ func (r *registry) end(p *Process) {
 
 // family returns the family of a program. If that has ended and nothing is left, it is over from now on.
 func (r *registry) family(p *Process) Family {
-	all, _ := r.look(p) // without /proc nothing can be seen
+	all, err := r.look(p)
+	if err != nil {
+		return Family{}
+	}
 	return all[p]
 }
 
@@ -163,7 +169,8 @@ func (r *registry) look(ending *Process) (map[*Process]Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := r.awaitStarts() // the table has no others
+	n := r.starts() // the table has no others
+	r.awaitStarts(n)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := newLook(r, list, n)
@@ -236,35 +243,73 @@ func reap(p probe.Process, q *Process) {
 // few is the number of processes that a machine starts during a short program, at which it takes less time to look singly.
 const few = 200
 
+// executing is how often to look at a process that is just executing a program, before its environment can be read.
+const executing = 20
+
 // left reports whether a program that has ended may have left processes, and notes that it is over if it has not. All that it has started are descendants of orphans, which are children of this
 // process now, and began after it. So a short program, which leaves none as a rule, costs some system calls.
 func (r *registry) left(p *Process) bool {
-	var pids []int
-	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
-		for pid := p.pid + 1; pid <= last; pid++ {
-			pids = append(pids, pid)
-		}
-	} else {
-		pids, _ = probe.PIDs() // nothing can be seen without /proc
-	}
-	orphans := slices.DeleteFunc(pids, func(pid int) bool { return !r.isOrphan(pid) })
-	if len(orphans) > 0 {
-		r.awaitStarts() // one that is being started is no orphan
-	}
-	if slices.ContainsFunc(orphans, r.isOrphan) {
-		return true
-	}
-	r.over(p)
-	return false
-}
-
-// isOrphan reports whether the process may be an orphan of a program.
-func (r *registry) isOrphan(pid int) bool {
-	if !isChild(pid) || r.leads(pid) {
+	orphans, environs := r.orphans(p)
+	if len(orphans) == 0 {
+		r.over(p)
 		return false
 	}
-	c, ok := probe.Entry(pid)
-	return ok && !forked(c)
+	n := r.starts()
+	left, vague := r.leaves(p, orphans, environs, n)
+	if left && vague {
+		r.awaitStarts(n)
+		left, _ = r.leaves(p, orphans, environs, n)
+	}
+	return left
+}
+
+// orphans returns children of this process that began after a program and may be orphans, and their environments.
+func (r *registry) orphans(p *Process) (orphans []probe.Process, environs map[int][]string) {
+	environs = make(map[int][]string)
+	consider := func(pid int) {
+		if !isChild(pid) || r.leads(pid) {
+			return
+		}
+		c, ok := probe.Entry(pid)
+		if !ok || forked(c) {
+			return
+		}
+		for try := 0; len(environs[pid]) == 0 && !c.Ended() && try < executing; try++ {
+			environs[pid] = probe.Environ(pid)
+		}
+		orphans = append(orphans, c)
+	}
+	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
+		for pid := p.pid + 1; pid <= last; pid++ {
+			consider(pid)
+		}
+	} else {
+		pids, _ := probe.PIDs() // nothing can be seen without /proc
+		for _, pid := range pids {
+			consider(pid)
+		}
+	}
+	return orphans, environs
+}
+
+// leaves reports whether any of these processes may be of a program that has ended, which is over if not, and whether that is vague.
+func (r *registry) leaves(p *Process, orphans []probe.Process, environs map[int][]string, before int) (left, vague bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := newLook(r, nil, before)
+	l.environ = func(pid int) []string { return environs[pid] }
+	for _, c := range orphans {
+		switch k := l.kin(c); {
+		case !c.Ended():
+			left = left || slices.Contains(k.of, p)
+		case l.orphan(c, k):
+			reap(c, l.owner(k))
+		}
+	}
+	if !left {
+		r.end(p)
+	}
+	return left, l.vague
 }
 
 // leads reports whether the process is a program.

@@ -31,11 +31,12 @@ type kin struct {
 // holds until it ends.
 type look struct {
 	*registry
-	table map[int]probe.Process
+	table map[int]probe.Process // nil: the look is at orphans only
 	found map[int]kin
 	bonds map[int]*Process // the programs to which process groups and sessions belong; nil: to several
 	// before counts the programs that had begun to start when the processes were listed.
 	before  int
+	vague   bool // an orphan may be a program that is being started
 	environ func(pid int) []string
 	entry   func(pid int) (probe.Process, bool)
 }
@@ -125,9 +126,6 @@ func (l *look) above(p probe.Process) (there bool, k kin) {
 	return there, k
 }
 
-// executing is how often to look at an orphan that is just executing a program, before its environment can be read.
-const executing = 20
-
 // find is kin for a process at which this look has not looked yet.
 func (l *look) find(p probe.Process) kin {
 	if q := l.leader(p); q != nil {
@@ -147,11 +145,7 @@ func (l *look) find(p probe.Process) kin {
 	if p.Parent != own().PID && (len(parent.of) > 0 || parent.below && parent.sure) {
 		return kin{of: slices.Clone(parent.of), known: parent.known, sure: parent.sure}
 	}
-	env := l.environ(p.PID)
-	for try := 0; len(env) == 0 && p.Parent == own().PID && !p.Ended() && try < executing; try++ {
-		env = l.environ(p.PID)
-	}
-	if of := l.marked(env); len(of) > 0 {
+	if of := l.marked(l.environ(p.PID)); len(of) > 0 {
 		return kin{of: of, known: true}
 	}
 	if p.Parent != own().PID { // a process may have another environment once it executes a program, and become an orphan
@@ -189,6 +183,9 @@ func (l *look) bond(p probe.Process) (q *Process) {
 func (l *look) stray(p probe.Process) (k kin) {
 	if again, ok := l.entry(p.PID); !ok || again.Start != p.Start || again.Ended() != p.Ended() { // perhaps it was a program
 		return k
+	}
+	if l.unknown(l.before) {
+		l.vague = l.vague || !p.Ended()
 	}
 	for q := range l.programs {
 		if q.born <= p.Start+1 {
