@@ -24,7 +24,7 @@ var mostTokens = map[string]struct {
 	"driver":    {84204, ""},
 	"hits":      {25918, ""},
 	"mapreduce": {54021, ""},
-	"node":      {68082, ""},
+	"node":      {68905, ""},
 	"server":    {89501, ""},
 	"show":      {39670, ""},
 	"simulate":  {42687, ""},
