@@ -98,12 +98,16 @@ func text(field func(*File) *string) func(*File, value) error {
 // option takes a value, or for an option that may be given several times a list.
 func option(o *parse.Option, ask func(*File) *parse.Ask) func(*File, value) error {
 	return func(f *File, v value) error {
-		values, err := v.scalars("a value or a list of values")
+		want := "one value"
+		if o.Many {
+			want = "a value or a list of values"
+		}
+		values, err := v.scalars(want)
 		if err != nil {
 			return err
 		}
-		if !o.Many && len(values) != 1 {
-			return v.wrong("one value")
+		if _, one := scalar(v.is); !one && !o.Many {
+			return v.wrong(want)
 		}
 		for _, s := range values {
 			if err := take(o, ask(f), v.where, s); err != nil {
