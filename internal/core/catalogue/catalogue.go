@@ -53,10 +53,10 @@ func Read(name string, data []byte, task Task) (Catalogue, error) {
 		Transfer: root.Number("transfer_price", 0, 1e9, 0) / gigabyte, Region: root.Text("region", ""),
 		Patience: job.Seconds(seconds(root, "patience", 0)),
 	}
-	all := rental{image: root.Text("image", ""), user: root.Text("user", ""), subnet: root.Text("subnet", ""), groups: words(root, "security_groups")}
+	all := rental{image: root.Text("image", ""), user: root.Text("user", ""), subnet: root.Text("subnet", ""), groups: readNames(root, "security_groups")}
 	seen := map[string]bool{}
 	for _, t := range root.List("type") {
-		own := all.of(t)
+		own := all.withSettings(t)
 		for _, one := range readType(t, task, own.has) {
 			if seen[one.Name] {
 				t.Bad("name", fmt.Sprintf("there are two types %q", one.Name), "give each a name of its own")

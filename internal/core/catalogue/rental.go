@@ -19,11 +19,11 @@ type rental struct {
 	has                           job.Resources
 }
 
-// of returns the settings of a type, with those of the catalogue as defaults.
-func (r rental) of(t *tomlfile.Table) rental {
+// withSettings returns the settings of a type, with those of the catalogue as defaults.
+func (r rental) withSettings(t *tomlfile.Table) rental {
 	r.image, r.user, r.subnet = t.Text("image", r.image), t.Text("user", r.user), t.Text("subnet", r.subnet)
 	if t.Has("security_groups") {
-		r.groups = words(t, "security_groups")
+		r.groups = readNames(t, "security_groups")
 	}
 	r.instance = t.Text("instance", "")
 	r.has = job.Resources{CPUs: int(t.Count("cores", 1, job.MaxCPUs, 0)), Mem: int64(t.Size("mem"))}
@@ -42,8 +42,8 @@ func (r rental) rented(t front.Type) job.Rented {
 		Price: t.Price, Unit: t.Unit, Minimum: t.Minimum, Boot: t.Boot, Limit: t.Limit}
 }
 
-// words reads a list of names: a list, or a text with commas.
-func words(t *tomlfile.Table, key string) []string {
+// readNames reads a list of names: a list, or a text with commas.
+func readNames(t *tomlfile.Table, key string) []string {
 	v, there := t.Get(key)
 	if !there {
 		return nil

@@ -89,7 +89,7 @@ func (m *moving) addRunning() {
 	uses := m.running()
 	for i := range uses {
 		u, j := &uses[i], &m.queue.Running[i]
-		m.apply(u, 1)
+		m.applyUse(u, 1)
 		n := int32(0)
 		for _, at := range u.nodes {
 			if m.state(at) == nil || m.has[m.usable[at]] == byReservation {

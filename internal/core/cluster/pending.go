@@ -55,7 +55,7 @@ func (l *lineup) planOrWait() []waiting {
 		case j.Start > 0:
 			w.after = max(j.Start, l.snap.At)
 			w.copies--
-			if !exact(j) {
+			if !startKnown(j) {
 				l.line.Add(w.after, timeline.After(w.after, w.length), -w.most(1))
 			}
 		case l.closed(j):
@@ -94,7 +94,7 @@ func (l *lineup) length(j *Queued) time.Duration {
 // the job which are ours, times the share of such a node that the job uses. That share is 1 where our worker does not
 // fit beside the job.
 func (l *lineup) weight(j *Queued) float64 {
-	k := kind{j.Partition, j.PerNode, l.whole(j)}
+	k := kind{j.Partition, j.PerNode, l.wholeNodes(j)}
 	if w, ok := l.weights[k]; ok {
 		return w
 	}

@@ -65,7 +65,7 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 	}
 	for i := range s.Queue.Running {
 		j := &s.Queue.Running[i]
-		use(j, s.At, s.until(j))
+		use(j, s.At, s.latestEnd(j))
 	}
 	for i := range s.Queue.Pending {
 		j := &s.Queue.Pending[i]
@@ -89,8 +89,8 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 	return line
 }
 
-// until returns the latest end of a running job; a job past its limit ends after grace.
-func (s *Snapshot) until(j *Queued) job.Time {
+// latestEnd returns the latest end of a running job; a job past its limit ends after grace.
+func (s *Snapshot) latestEnd(j *Queued) job.Time {
 	to := timeline.Never
 	if j.Limit != 0 {
 		if to = timeline.After(j.Start, j.Limit); to <= s.At {

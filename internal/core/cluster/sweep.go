@@ -31,19 +31,19 @@ type state struct {
 	fits   bool          // a worker fits
 }
 
-// sweep adds to the timeline the uses whose nodes are known: running jobs, pending jobs with planned nodes, and
+// sweepUses adds to the timeline the uses whose nodes are known: running jobs, pending jobs with planned nodes, and
 // reservations.
-func (l *lineup) sweep() {
+func (l *lineup) sweepUses() {
 	uses := l.running()
 	for i := range uses {
-		l.apply(&uses[i], 1)
+		l.applyUse(&uses[i], 1)
 	}
 	uses = append(uses, l.unseen()...)
 	rest := len(uses)
 	uses = append(append(uses, l.planned()...), l.reservations()...)
 	for i := rest; i < len(uses); i++ {
 		if uses[i].from <= l.snap.At {
-			l.apply(&uses[i], 1)
+			l.applyUse(&uses[i], 1)
 		}
 	}
 	free := 0
@@ -80,7 +80,7 @@ func (l *lineup) replay(uses []use) {
 	for start := 0; start < len(moves); {
 		end := start
 		for end < len(moves) && moves[end].at == moves[start].at {
-			l.apply(moves[end].use, moves[end].sign)
+			l.applyUse(moves[end].use, moves[end].sign)
 			end++
 		}
 		change := 0
@@ -125,8 +125,8 @@ func (l *lineup) fits(n *state) bool {
 	return n.wholes == 0 && l.view.PerNode.Fits(n.free)
 }
 
-// apply applies the begin (sign 1) or the end (sign −1) of a use.
-func (l *lineup) apply(u *use, sign int) {
+// applyUse applies the begin (sign 1) or the end (sign −1) of a use.
+func (l *lineup) applyUse(u *use, sign int) {
 	for _, i := range u.nodes {
 		n := l.state(i)
 		if n == nil {
@@ -156,7 +156,7 @@ func (l *lineup) running() []use {
 	uses := make([]use, 0, len(l.queue.Running)+len(l.nodes)/4)
 	for i := range l.queue.Running {
 		j := &l.queue.Running[i]
-		u := use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: l.snap.At, to: l.snap.until(j)}
+		u := use{nodes: j.Nodes, share: j.PerNode, whole: l.wholeNodes(j), from: l.snap.At, to: l.snap.latestEnd(j)}
 		uses = append(uses, u)
 		if len(j.Nodes) > 1 && !u.whole {
 			for _, i := range j.Nodes {
@@ -169,8 +169,8 @@ func (l *lineup) running() []use {
 	return uses
 }
 
-// whole reports whether a job shares its nodes with no other job.
-func (l *lineup) whole(j *Queued) bool {
+// wholeNodes reports whether a job shares its nodes with no other job.
+func (l *lineup) wholeNodes(j *Queued) bool {
 	p := l.parts[j.Partition]
 	return j.Whole || (p != nil && p.Whole)
 }
@@ -193,7 +193,7 @@ func (l *lineup) unseen() []use {
 			l.facts.Unseen++
 			u.to = timeline.After(l.snap.At, limits[n.node])
 		}
-		l.apply(&u, 1)
+		l.applyUse(&u, 1)
 		uses = append(uses, u)
 	}
 	return uses
@@ -226,17 +226,17 @@ func (l *lineup) planned() []use {
 	var uses []use
 	for i := range l.queue.Pending {
 		j := &l.queue.Pending[i]
-		if !exact(j) {
+		if !startKnown(j) {
 			continue
 		}
 		from := max(j.Start, l.snap.At)
-		uses = append(uses, use{nodes: j.Nodes, share: j.PerNode, whole: l.whole(j), from: from, to: timeline.After(from, l.length(j))})
+		uses = append(uses, use{nodes: j.Nodes, share: j.PerNode, whole: l.wholeNodes(j), from: from, to: timeline.After(from, l.length(j))})
 	}
 	return uses
 }
 
-// exact reports whether the start and the nodes of a pending job are known.
-func exact(j *Queued) bool { return j.Held == "" && j.Start > 0 && len(j.Nodes) > 0 }
+// startKnown reports whether the start and the nodes of a pending job are known.
+func startKnown(j *Queued) bool { return j.Held == "" && j.Start > 0 && len(j.Nodes) > 0 }
 
 // reservations returns the times in which nodes are reserved for others, and, of the reservation in use, the times
 // before and after it.

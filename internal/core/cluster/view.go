@@ -50,7 +50,7 @@ type Excluded struct {
 func (s *Snapshot) Timeline(v View) (*timeline.Timeline, Facts) {
 	l := s.lineup(v)
 	l.line = timeline.New(s.At, 0)
-	l.sweep()
+	l.sweepUses()
 	l.pending()
 	return l.line, l.facts
 }

@@ -12,13 +12,13 @@ import (
 // A job that comes after others (job.Work.After) is in no pool until those are done: it has nothing
 // to start, and requests no allocation and no plan.
 
-// admit puts a job into the line, or makes it wait for the jobs that it comes after.
-func (e *Engine) admit(at job.Time, j *jobState) {
+// admitJob puts a job into the line, or makes it wait for the jobs that it comes after.
+func (e *Engine) admitJob(at job.Time, j *jobState) {
 	if len(j.after) == 0 {
-		e.enter(j)
-		e.rest(at, j)
+		e.enterLine(j)
+		e.restBag(at, j)
 	}
-	e.touch(j)
+	e.touchJob(j)
 }
 
 // checkAfter updates a job that waits for others: it fails if one of them has ended without being done.
@@ -50,11 +50,11 @@ func (e *Engine) follow(j *jobState, id job.ID, s event.State, reason string) {
 	if what = fmt.Sprintf("it comes after %s, which %s", id, what); reason != "" {
 		what += ": " + reason
 	}
-	e.stop(j, event.StateFailed, job.CodeArguments, what)
+	e.stopJob(j, event.StateFailed, job.CodeArguments, what)
 }
 
-// found handles the answer to Seek: the end of a job that is not in memory.
-func (e *Engine) found(in step.Found) {
+// jobFound handles the answer to Seek: the end of a job that is not in memory.
+func (e *Engine) jobFound(in step.Found) {
 	for _, j := range e.line {
 		if j.active() && slices.Contains(j.after, in.Job) && e.jobs[in.Job] == nil {
 			e.follow(j, in.Job, in.State, in.Reason)
@@ -73,7 +73,7 @@ func (e *Engine) applyFollowed(at job.Time, j *jobState, r event.JobFollowed) {
 		return
 	}
 	j.Released = max(j.Released, at)
-	e.enter(j)
+	e.enterLine(j)
 	j.asked = len(j.work.More) + 1
-	e.rest(at, j)
+	e.restBag(at, j)
 }

@@ -35,13 +35,13 @@ func (e *Engine) refused(a *alloc, reason string) {
 		what = "allocation %s is over: %s"
 	}
 	for _, j := range e.owners(a) {
-		if !j.waits() || !j.active() {
+		if !j.hasReady() || !j.active() {
 			continue
 		}
 		if e.isServed(j) {
 			j.plan.none = explain.With("no further allocation is requested: allocation %s was refused: %s", a.id, reason)
 		} else {
-			e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
+			e.stopJob(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (e *Engine) askOwn(j *jobState) {
 	if j.asked > len(j.work.More) {
 		return
 	}
-	if !j.waits() || !j.active() {
+	if !j.hasReady() || !j.active() {
 		return
 	}
 	for i := j.asked; i <= len(j.work.More); i++ {
@@ -229,16 +229,16 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 
 // allocStarted applies that an allocation has begun.
 func (e *Engine) allocStarted(a *alloc) {
-	if j := e.jobs[a.job]; j != nil && !a.up() {
+	if j := e.jobs[a.job]; j != nil && !a.hasBegun() {
 		a.mark, j.misses, j.begun = j.dones, 0, true
 	}
 }
 
-// up reports whether the allocation has begun, according to its nodes or the batch system.
-func (a *alloc) up() bool { return a.begun || a.joined > 0 }
+// hasBegun reports whether the allocation has begun, according to its nodes or the batch system.
+func (a *alloc) hasBegun() bool { return a.begun || a.joined > 0 }
 
-// since returns when it began, as far as known.
-func (a *alloc) since() job.Time {
+// beganAt returns when it began, as far as known.
+func (a *alloc) beganAt() job.Time {
 	if a.begun {
 		return a.began
 	}

@@ -21,15 +21,15 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 	case event.AttemptStarted:
 		e.applyStarted(at, r)
 	case event.PhaseEntered:
-		if a := e.find(r.Attempt); a != nil {
+		if a := e.runningAttempt(r.Attempt); a != nil {
 			a.phase = r.Phase
 		}
 	case event.PhaseGranted:
-		if a := e.find(r.Attempt); a != nil && r.Phase > a.Through {
+		if a := e.runningAttempt(r.Attempt); a != nil && r.Phase > a.Through {
 			e.applyGrant(at, a, r.Phase)
 		}
 	case event.CommitGranted:
-		if a := e.find(r.Attempt); a != nil {
+		if a := e.runningAttempt(r.Attempt); a != nil {
 			a.commit, a.asked = true, true
 			e.giveUpDuplicate(a)
 		}
@@ -67,8 +67,8 @@ func (e *Engine) applyNode(at job.Time, r event.Record) {
 	}
 }
 
-// find returns the running attempt with that id, nil if there is none.
-func (e *Engine) find(id job.Attempt) *attempt { return e.jobs[id.Job].find(id) }
+// runningAttempt returns the running attempt with that id, nil if there is none.
+func (e *Engine) runningAttempt(id job.Attempt) *attempt { return e.jobs[id.Job].runningAttempt(id) }
 
 func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	n := e.node(r.Node)
@@ -102,9 +102,9 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	n.Host, n.addr, n.Capacity, n.outputs, n.Kind = r.Host, r.Addr, r.Capacity.Vector(), r.Outputs, a.pool.Speeds.Kind(r.Type)
 	n.GPUType = r.Capacity.GPUType
 	n.SortMemory = a.req.SortMemory / 4 * 3 // the worker needs the rest for itself
-	e.widen(a.pool, n.Capacity)
-	a.grow(r.Capacity)
-	e.freed(n) // attempts on it may wait for a grant
+	e.widenPool(a.pool, n.Capacity)
+	a.noteCapacity(r.Capacity)
+	e.nodeFreed(n) // attempts on it may wait for a grant
 	e.changed(a.pool)
 	e.touchAllocs()
 }
@@ -120,8 +120,8 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 		n.state = gone
 		n.alloc.shrink()
 	}
-	for _, a := range e.on(n) {
-		e.touch(a.job) // the job may wait for nothing else
+	for _, a := range e.attemptsOn(n) {
+		e.touchJob(a.job) // the job may wait for nothing else
 	}
 	if n.alloc != nil {
 		e.changed(n.alloc.pool)
@@ -194,6 +194,6 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 	p.Nodes = slices.DeleteFunc(p.Nodes, func(n *sched.Node) bool { return n.Alloc == &a.Alloc })
 	e.changed(p)
 	e.resize(p)
-	e.prune(p)
+	e.prunePool(p)
 	e.touchAllocs()
 }

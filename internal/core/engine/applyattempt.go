@@ -17,13 +17,13 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		return
 	}
 	n := e.node(r.Node)
-	like := j.alike(i)
+	like := j.tasksAlike(i)
 	j.unready(i)
-	late := j.first(i) != nil
-	for a := j.first(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
+	late := j.firstAttempt(i) != nil
+	for a := j.firstAttempt(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
 		e.slow(at, a.node)
 	}
-	j.move(i, running)
+	j.moveTask(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Of: &like.Tasks, Kind: like.Kind(), Through: r.Through, Holds: like.Demand.Most(job.PhaseNone, r.Through)},
@@ -32,14 +32,14 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	a.lineUp(j.onNode(r.Behind-1, n))
 	a.had = limits(like.needs)
 	j.begun = true
-	j.join(a)
+	j.joinAttempt(a)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
 	if a.alloc != nil {
 		a.alloc.live++
 	}
 	if a.Shuffles() {
-		e.stale = e.stale || a.ends() != 0 // it is killed when it is too late for it
+		e.stale = e.stale || a.wallEnd() != 0 // it is killed when it is too late for it
 	}
 	j.touched.Add(n.Index)
 	like.Begin.Ready.Started(n.Host, int32(i))
@@ -50,45 +50,45 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 }
 
 func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
-	e.unwant(a)
+	e.unwantGrant(a)
 	if a.Shuffles() {
 		a.working = at
 	}
 	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Of.Demand.Most(a.Through, p))
-	e.freed(a.node)
+	e.nodeFreed(a.node)
 	e.enqueue(a.job)
 }
 
-// want and unwant note that an attempt waits for a grant, and that it no longer does.
-func (e *Engine) want(a *attempt, p job.Phase) {
+// wantGrant and unwant note that an attempt waits for a grant, and that it no longer does.
+func (e *Engine) wantGrant(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
 		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Of, p), Since: e.now}
-		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, a.Of.Demand.Most(a.Through, c.Through), a.Of.Begin.Peak, a.span()
+		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, a.Of.Demand.Most(a.Through, c.Through), a.Of.Begin.Peak, a.grantSpan()
 		a.next = c
 		j.pool.Put(c)
 		j.pool.Pause(&a.node.Node, &a.Running)
 	}
-	e.freed(a.node)
+	e.nodeFreed(a.node)
 }
 
-func (e *Engine) unwant(a *attempt) {
+func (e *Engine) unwantGrant(a *attempt) {
 	if a.next != nil {
 		a.job.pool.Remove(a.next)
 		a.node.Unpause(&a.Running)
 		a.next = nil
-		e.freed(a.node) // no task started there because of the waiting attempt
+		e.nodeFreed(a.node) // no task started there because of the waiting attempt
 	}
 }
 
-// drop removes an attempt that has ended from its job and its node.
-func (e *Engine) drop(at job.Time, a *attempt) {
-	e.unwant(a)
-	lead, next := a.leave()
+// removeAttempt removes an attempt that has ended from its job and its node.
+func (e *Engine) removeAttempt(at job.Time, a *attempt) {
+	e.unwantGrant(a)
+	lead, next := a.leaveLine()
 	a.job.pool.Vacate(&a.node.Node, &a.Running, at.Sub(a.working))
-	a.job.part(a)
+	a.job.partAttempt(a)
 	if lead == nil && next != nil {
-		next.begin(at, a.Holds)
+		next.takeOver(at, a.Holds)
 	}
 	if l := a.alloc; l != nil {
 		l.live--
@@ -97,30 +97,30 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 			e.touchAllocs() // something may have waited for the end of the attempt
 		}
 	}
-	e.freed(a.node)
+	e.nodeFreed(a.node)
 }
 
 func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
 	j := e.jobs[r.Attempt.Job]
-	a := j.find(r.Attempt)
+	a := j.runningAttempt(r.Attempt)
 	switch {
 	case a != nil:
-		e.drop(at, a)
+		e.removeAttempt(at, a)
 		e.applyOutcome(at, a, r)
-	case r.Outcome == event.Done && e.late(r.Attempt):
+	case r.Outcome == event.Done && e.lateResult(r.Attempt):
 		j.finish(r.Attempt)
 	default:
 		return
 	}
 	e.enqueue(j)
-	e.rest(at, j)
-	e.touch(j)
+	e.restBag(at, j)
+	e.touchJob(j)
 }
 
-// late reports whether the attempt was lost, but its task was not started
+// lateResult reports whether the attempt was lost, but its task was not started
 // again and its node has none of its results. Then a late result is
 // as good as any.
-func (e *Engine) late(id job.Attempt) bool {
+func (e *Engine) lateResult(id job.Attempt) bool {
 	j := e.jobs[id.Job]
 	if j == nil || j.state.Final() || id.Task < 0 || id.Task >= len(j.tasks) {
 		return false
@@ -137,7 +137,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.slow(at, n)
 	}
 	if a.late && r.Outcome != event.Done || r.Slow {
-		j.alike(i).spent += at.Sub(a.working)
+		j.tasksAlike(i).spent += at.Sub(a.working)
 	}
 	if t.status == done || t.status == failed {
 		return // another attempt was first
@@ -154,7 +154,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.strike(at, n)
 		j.noteBad(i, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
-		if (int(t.fails) >= j.alike(i).attempts || r.Last) && j.first(i) == nil {
+		if (int(t.fails) >= j.tasksAlike(i).attempts || r.Last) && j.firstAttempt(i) == nil {
 			e.fail(a, r.Reason)
 			return
 		}
@@ -190,22 +190,22 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			j.broken = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 		}
 	}
-	if t.status != running || j.first(i) != nil {
+	if t.status != running || j.firstAttempt(i) != nil {
 		return // it waits already, or has another attempt
 	}
 	if j.cancelled[int32(i)] {
 		j.giveUp(i)
 		return
 	}
-	j.move(i, ready)
+	j.moveTask(i, ready)
 	if r.Slow {
-		j.alike(i).Urgent.Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
+		j.tasksAlike(i).Urgent.Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
 		return
 	}
 	if r.Outcome == event.Requeued || r.Outcome == event.Outgrown {
 		avoid = 0
 	}
-	j.again(i, avoid)
+	j.retryTask(i, avoid)
 }
 
 // applyDone applies that the task of an attempt is done.
@@ -221,15 +221,15 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 		n.alloc.pool.done++
 	}
 	n.Health.Good()
-	e.learn(a, at, stats, kept)
+	e.learnMeasures(a, at, stats, kept)
 }
 
 // fail applies that the task of an attempt has failed for good.
 func (e *Engine) fail(a *attempt, reason string) {
 	j, i := a.job, a.ID.Task
 	n := int(j.tasks[i].fails)
-	j.move(i, failed)
-	j.uncut(i)
+	j.moveTask(i, failed)
+	j.forgetCut(i)
 	delete(j.failedOn, int32(i))
 	j.noteFailed(int32(i))
 	j.fails++
@@ -241,7 +241,7 @@ func (e *Engine) slow(at job.Time, n *node) {
 	n.Health.Slow(at, e.cfg.Trust)
 	e.stale = true
 	if n.alloc != nil && !n.alloc.ended {
-		e.mark(n.alloc.pool)
+		e.markPool(n.alloc.pool)
 	}
 }
 

@@ -26,7 +26,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	if w.Kind == job.MapReduce {
 		j.addTasks([]job.NeedsRun{{Tasks: int32(w.Tasks)}, {Tasks: int32(w.Reduces), Index: 1}})
 	} else {
-		j.addTasks(runs(w.Tasks, w.Which))
+		j.addTasks(needsRuns(w.Tasks, w.Which))
 	}
 	j.work.Which = nil // which has it
 	for _, t := range j.of {
@@ -38,28 +38,28 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
 	if w.Shares {
-		e.claim(at, j)
+		e.claimFiles(at, j)
 	}
 	j.after = slices.Clone(w.After)
-	e.admit(at, j)
+	e.admitJob(at, j)
 }
 
-// enter puts a job at the end of the line.
-func (e *Engine) enter(j *jobState) {
+// enterLine puts a job at the end of the line.
+func (e *Engine) enterLine(j *jobState) {
 	e.orders++
 	p := e.poolFor(job.ShapeOf(j.work.Alloc))
 	j.Weight = j.work.Share() // a resume may have changed it
-	p.enter(j)
+	p.addJob(j)
 	j.demand()
 	j.recount()
-	j.hurry(e.now)
+	j.setUrgency(e.now)
 	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	j.supply = supply{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation
 	}
 	e.enqueue(j)
-	e.touch(j)
+	e.touchJob(j)
 	e.touchAllocs()
 }
 
@@ -83,9 +83,9 @@ func (e *Engine) applyResumed(at job.Time, j *jobState, r event.JobResumed) {
 	j.taken = nil
 	if len(j.claims) > 0 {
 		j.claims = nil
-		e.claim(at, j)
+		e.claimFiles(at, j)
 	}
-	e.admit(at, j)
+	e.admitJob(at, j)
 }
 
 // renew gives a task of a resumed job its attempts back. The map outputs of nodes
@@ -94,7 +94,7 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 	t := &j.tasks[i]
 	if t.status == done {
 		if j.shuffles() && i < j.work.Tasks {
-			if n := e.nodeList[j.holder[i]]; n == nil || !n.has() {
+			if n := e.nodeList[j.holder[i]]; n == nil || !n.hasOutputs() {
 				j.holder[i] = 0
 				j.unclaimed++
 			}
@@ -106,11 +106,11 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 		return
 	}
 	if j.order.left[int32(i)] > 0 {
-		j.move(i, blocked)
+		j.moveTask(i, blocked)
 		return
 	}
-	j.move(i, ready)
-	j.again(i, 0)
+	j.moveTask(i, ready)
+	j.retryTask(i, 0)
 }
 
 // applyJob applies the records of a whole job but for its submission. What follows from them is the same for all.
@@ -132,9 +132,9 @@ func (e *Engine) applyJob(at job.Time, j *jobState, r event.Record) {
 		}
 		e.applyLive(at, j, r)
 	}
-	e.rest(at, j)
+	e.restBag(at, j)
 	e.enqueue(j)
-	e.touch(j)
+	e.touchJob(j)
 	e.touchAllocs()
 }
 
@@ -145,7 +145,7 @@ func (e *Engine) applyLive(at job.Time, j *jobState, r event.Record) {
 		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
 		for _, a := range j.sorted() { // the order in which nodes are freed is the order of the search
 			a.KillReason = r.Reason
-			e.unwant(a)
+			e.unwantGrant(a)
 		}
 	case event.JobFinalizing:
 		j.state = event.StateFinalizing
@@ -170,20 +170,20 @@ func (e *Engine) applyLive(at job.Time, j *jobState, r event.Record) {
 func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
 	for _, a := range j.sorted() { // there are none, unless another version of berth wrote the journal
-		if e.drop(at, a); j.tasks[a.ID.Task].status == running && j.first(a.ID.Task) == nil {
-			j.move(a.ID.Task, ready)
-			j.again(a.ID.Task, 0)
+		if e.removeAttempt(at, a); j.tasks[a.ID.Task].status == running && j.firstAttempt(a.ID.Task) == nil {
+			j.moveTask(a.ID.Task, ready)
+			j.retryTask(a.ID.Task, 0)
 		}
 	}
 	e.enqueue(j)
 	if p := j.pool; p != nil {
-		p.leave(j, at)
-		e.prune(p)
+		p.removeJob(j, at)
+		e.prunePool(p)
 	}
 	e.sharing = slices.DeleteFunc(e.sharing, func(k *jobState) bool { return k == j })
 	for _, k := range e.line {
 		if slices.Contains(k.after, j.ID) {
-			e.touch(k)
+			e.touchJob(k)
 		}
 	}
 	e.dirtyOver = true
@@ -197,11 +197,11 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 func (e *Engine) applyOutput(r event.Record) {
 	switch r := r.(type) {
 	case event.OutputLost:
-		if j := e.held(r.Job, r.Task); j != nil {
+		if j := e.heldMap(r.Job, r.Task); j != nil {
 			e.applyOutputLost(j, r)
 		}
 	case event.OutputHeld:
-		j := e.held(r.Attempt.Job, r.Attempt.Task)
+		j := e.heldMap(r.Attempt.Job, r.Attempt.Task)
 		if j == nil || j.tasks[r.Attempt.Task].winner() != r.Attempt.N {
 			return
 		}
@@ -212,8 +212,8 @@ func (e *Engine) applyOutput(r event.Record) {
 	}
 }
 
-// held returns the job if the task is a map of it that is done and whose output is held for reduces.
-func (e *Engine) held(id job.ID, i int) *jobState {
+// heldMap returns the job if the task is a map of it that is done and whose output is held for reduces.
+func (e *Engine) heldMap(id job.ID, i int) *jobState {
 	j := e.jobs[id]
 	if j == nil || !j.shuffles() || i < 0 || i >= j.work.Tasks || j.tasks == nil || j.tasks[i].status != done {
 		return nil
@@ -229,9 +229,9 @@ func (e *Engine) applyOutputLost(j *jobState, r event.OutputLost) {
 	if r.Bad && t.bad < 255 {
 		t.bad++
 	}
-	j.move(r.Task, ready)
-	j.again(r.Task, j.holder[r.Task])
+	j.moveTask(r.Task, ready)
+	j.retryTask(r.Task, j.holder[r.Task])
 	j.holder[r.Task] = 0
 	e.enqueue(j)
-	e.touch(j)
+	e.touchJob(j)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (e *Engine) phaseEntered(in step.PhaseEntered) {
-	if a := e.find(in.Attempt); a != nil && a.phase != in.Phase {
+	if a := e.runningAttempt(in.Attempt); a != nil && a.phase != in.Phase {
 		e.emit(event.PhaseEntered{Attempt: in.Attempt, Phase: in.Phase})
 	}
 }
@@ -18,25 +18,25 @@ func (e *Engine) phaseEntered(in step.PhaseEntered) {
 // grantWanted adds the attempt to those that wait on its node, or repeats its
 // grant if it has one.
 func (e *Engine) grantWanted(in step.GrantWanted) {
-	a := e.find(in.Attempt)
+	a := e.runningAttempt(in.Attempt)
 	switch {
 	case a == nil:
 	case a.KillReason != "":
-		e.kill(a, a.KillReason)
+		e.killAttempt(a, a.KillReason)
 	case in.Phase <= a.Through:
 		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Memory: a.Sort})
 	default:
-		e.want(a, in.Phase)
+		e.wantGrant(a, in.Phase)
 	}
 }
 
 // commitWanted grants the commit, unless the attempt is killed and nothing of it is kept.
 func (e *Engine) commitWanted(in step.CommitWanted) {
-	a := e.find(in.Attempt)
+	a := e.runningAttempt(in.Attempt)
 	switch {
 	case a == nil:
-	case a.KillReason != "" && !a.commit && !keeps(a):
-		e.kill(a, a.KillReason)
+	case a.KillReason != "" && !a.commit && !keepsOutput(a):
+		e.killAttempt(a, a.KillReason)
 	default:
 		a.file = in.Files
 		e.tryCommit(a)
@@ -60,9 +60,9 @@ func (e *Engine) tryCommit(a *attempt) {
 }
 
 func (e *Engine) attemptEnded(r event.AttemptEnded) {
-	a := e.find(r.Attempt)
+	a := e.runningAttempt(r.Attempt)
 	if a == nil {
-		if r.Outcome == event.Done && e.late(r.Attempt) {
+		if r.Outcome == event.Done && e.lateResult(r.Attempt) {
 			e.emit(r)
 		}
 		return
@@ -89,12 +89,12 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 	r.Slow = a.slow && r.Outcome == event.Killed
 	if r.Curve, r.Expected = nil, 0; r.Outcome == event.Done {
-		r.Size = a.job.alike(a.ID.Task).needs.Size
-		took := a.took(e.now, r.Stats)
-		r.Curve = a.job.alike(a.ID.Task).past.Record(took, a.track, r.Source)
+		r.Size = a.job.tasksAlike(a.ID.Task).needs.Size
+		took := a.duration(e.now, r.Stats)
+		r.Curve = a.job.tasksAlike(a.ID.Task).past.Record(took, a.track, r.Source)
 		r.Expected = a.outlook.atHalf(took)
 	}
-	e.ended(a, r)
+	e.recordEnd(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {
 		e.tellAll(a.job, a.ID.Task)
 	}
@@ -110,9 +110,9 @@ func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 	return r
 }
 
-// lose ends an attempt whose worker or node is gone.
-func (e *Engine) lose(a *attempt, reason string) {
-	e.ended(a, e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
+// loseAttempt ends an attempt whose worker or node is gone.
+func (e *Engine) loseAttempt(a *attempt, reason string) {
+	e.recordEnd(a, e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
 }
 
 // fetchFailed handles a report that a map's output is damaged or out of reach: the map
@@ -120,14 +120,14 @@ func (e *Engine) lose(a *attempt, reason string) {
 // back with the output, and is given up after a timeout.
 func (e *Engine) fetchFailed(in step.FetchFailed) {
 	in.Reason = event.Clip(in.Reason)
-	j := e.held(in.Map.Job, in.Map.Task)
-	by := e.find(in.By)
+	j := e.heldMap(in.Map.Job, in.Map.Task)
+	by := e.runningAttempt(in.By)
 	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {
 		return
 	}
 	if by.Through != job.PhaseShuffle && !by.commit && by.KillReason == "" {
 		// The reduce has a core that the map may need, so it must not wait for the map.
-		e.kill(by, "its input is damaged: "+in.Reason)
+		e.killAttempt(by, "its input is damaged: "+in.Reason)
 	}
 	t := &j.tasks[in.Map.Task]
 	n := e.nodeList[j.holder[in.Map.Task]]
@@ -140,7 +140,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 	}
 	e.emit(event.OutputLost{Job: j.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
 	if int(t.bad) >= e.cfg.MaxBadOutputs {
-		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
+		e.stopJob(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
 			j.work.NameOf(in.Map.Task), t.bad, n.id, in.Reason))
 	}
 }

@@ -22,7 +22,7 @@ func (e *Engine) sendBehind(c *sched.Candidate, n *node, lead *attempt) {
 		if !ok {
 			return
 		}
-		lead = e.start(c, n, i, lead)
+		lead = e.startTask(c, n, i, lead)
 	}
 }
 
@@ -36,7 +36,7 @@ func (e *Engine) behind(c *sched.Candidate, j *jobState) int {
 	case j.counts[0].done < j.singly, w.Throttle > 0, w.MaxFails >= 0, c.Ready.Count() < 2*most*j.pool.Cores:
 		return 0
 	}
-	mean, ok := j.alike(int(c.Ready.First())).Left.Measured()
+	mean, ok := j.tasksAlike(int(c.Ready.First())).Left.Measured()
 	if !ok {
 		return 0
 	}
@@ -57,7 +57,7 @@ func (j *jobState) onNode(task int, n *node) *attempt {
 	if task < 0 || task >= len(j.tasks) {
 		return nil
 	}
-	a := j.first(task)
+	a := j.firstAttempt(task)
 	for a != nil && a.node != n {
 		a = a.duplicate
 	}
@@ -73,8 +73,8 @@ func (a *attempt) lineUp(lead *attempt) {
 	a.Holds, a.Behind = job.Vector{}, true
 }
 
-// leave takes an attempt out of its line, and returns those between which it was.
-func (a *attempt) leave() (lead, next *attempt) {
+// leaveLine takes an attempt out of its line, and returns those between which it was.
+func (a *attempt) leaveLine() (lead, next *attempt) {
 	lead, next = a.behind, a.follower
 	a.behind, a.follower = nil, nil
 	if lead != nil {
@@ -86,8 +86,8 @@ func (a *attempt) leave() (lead, next *attempt) {
 	return lead, next
 }
 
-// begin notes that the attempt before this one has ended, and that it has what that one held.
-func (a *attempt) begin(at job.Time, holds job.Vector) {
+// takeOver notes that the attempt before this one has ended, and that it has what that one held.
+func (a *attempt) takeOver(at job.Time, holds job.Vector) {
 	p := a.job.pool
 	p.Vacate(&a.node.Node, &a.Running, 0)
 	a.Holds, a.Behind, a.working = holds, false, at

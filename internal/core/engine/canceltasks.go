@@ -27,8 +27,8 @@ func (e *Engine) cancelTasks(j *jobState, tasks []int32, reason string) error {
 	}
 	e.emit(event.TasksCancelled{Job: j.ID, Tasks: left, Reason: reason})
 	for _, i := range left {
-		for a := j.first(int(i)); a != nil; a = a.duplicate {
-			e.kill(a, reason)
+		for a := j.firstAttempt(int(i)); a != nil; a = a.duplicate {
+			e.killAttempt(a, reason)
 		}
 	}
 	return nil
@@ -49,16 +49,16 @@ func (e *Engine) applyCancelled(j *jobState, r event.TasksCancelled) {
 		if j.unready(int(i)); j.tasks[i].status != running {
 			j.giveUp(int(i))
 		}
-		for a := j.first(int(i)); a != nil; a = a.duplicate {
+		for a := j.firstAttempt(int(i)); a != nil; a = a.duplicate {
 			a.KillReason = r.Reason
-			e.unwant(a)
+			e.unwantGrant(a)
 		}
 	}
 }
 
 // giveUp has a cancelled task of which no attempt runs be over.
 func (j *jobState) giveUp(i int) {
-	j.move(i, failed)
-	j.uncut(i)
+	j.moveTask(i, failed)
+	j.forgetCut(i)
 	j.noteFailed(int32(i))
 }

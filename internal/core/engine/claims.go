@@ -28,8 +28,8 @@ func (c claim) compare(d claim) int {
 	return cmp.Or(cmp.Compare(c.at, d.at), cmp.Compare(c.order, d.order))
 }
 
-// claim notes that the tasks that the job gets now claim their files.
-func (e *Engine) claim(at job.Time, j *jobState) {
+// claimFiles notes that the tasks that the job gets now claim their files.
+func (e *Engine) claimFiles(at job.Time, j *jobState) {
 	c := claim{from: int32(j.work.Tasks), at: at, order: e.claims}
 	if e.claims++; len(j.claims) == 0 {
 		c.from = 0
@@ -79,9 +79,9 @@ func (e *Engine) askFirst(a *attempt) {
 	}
 }
 
-// asks handles that an attempt asks from now on.
-func (e *Engine) asks(in step.Asks) {
-	if a := e.find(in.Attempt); a != nil {
+// attemptAsks handles that an attempt asks from now on.
+func (e *Engine) attemptAsks(in step.Asks) {
+	if a := e.runningAttempt(in.Attempt); a != nil {
 		a.asks = true
 		e.unblock()
 	}
@@ -122,7 +122,7 @@ func (e *Engine) unblock() {
 	waiting := e.blocked
 	e.blocked = nil
 	for _, a := range waiting {
-		if a.held && a.node.state == up && e.find(a.ID) == a {
+		if a.held && a.node.state == up && e.runningAttempt(a.ID) == a {
 			e.tryCommit(a)
 		}
 	}

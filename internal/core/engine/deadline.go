@@ -2,10 +2,10 @@ package engine
 
 import "berth/internal/core/job"
 
-// hurry sets whether the job goes before others because of its deadline, and whether it is behind it: all cores of its pool together would
+// setUrgency sets whether the job goes before others because of its deadline, and whether it is behind it: all cores of its pool together would
 // do later what has yet to start. On a batch system it may get more nodes; elsewhere it goes in the line as a job without a deadline then, as
 // others can still meet theirs.
-func (j *jobState) hurry(now job.Time) {
+func (j *jobState) setUrgency(now job.Time) {
 	j.Due, j.behind = j.work.Due, false
 	if j.Due == 0 || j.pool.Cores == 0 && now < j.Due {
 		return

@@ -57,7 +57,7 @@ func (e *Engine) Oldest() job.Time {
 
 // remembered reports whether nodes hold something of a job that is over, or may do so.
 func (e *Engine) remembered(j *jobState) bool {
-	if j.resumable() && e.hasOutputsOn(j, (*node).has) {
+	if j.resumable() && e.hasOutputsOn(j, (*node).hasOutputs) {
 		return true
 	}
 	away := false

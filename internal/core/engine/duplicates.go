@@ -16,8 +16,8 @@ func (t *task) begins(n int) bool {
 	return t.status == ready || t.status == running && n > int(t.attempt)
 }
 
-// join and part note that an attempt runs, beside others of its task if there are any, and that it no longer does.
-func (j *jobState) join(a *attempt) {
+// joinAttempt and part note that an attempt runs, beside others of its task if there are any, and that it no longer does.
+func (j *jobState) joinAttempt(a *attempt) {
 	t := &j.tasks[a.ID.Task]
 	if last := len(j.vacant) - 1; t.live == 0 && last >= 0 {
 		t.live, j.vacant = j.vacant[last], j.vacant[:last]
@@ -31,7 +31,7 @@ func (j *jobState) join(a *attempt) {
 	*at = a
 }
 
-func (j *jobState) part(a *attempt) {
+func (j *jobState) partAttempt(a *attempt) {
 	t := &j.tasks[a.ID.Task]
 	at := &j.live[t.live]
 	for *at != a {
@@ -45,7 +45,7 @@ func (j *jobState) part(a *attempt) {
 
 // unready removes a task from the ready ones, because it starts or because a lost attempt has done it.
 func (j *jobState) unready(i int) {
-	like := j.alike(i)
+	like := j.tasksAlike(i)
 	if j.tasks[i].status == ready {
 		like.Begin.Ready.Take(int32(i))
 	}
@@ -56,7 +56,7 @@ func (j *jobState) unready(i int) {
 func (j *jobState) finish(id job.Attempt) {
 	t := &j.tasks[id.Task]
 	j.unready(id.Task)
-	j.move(id.Task, done)
+	j.moveTask(id.Task, done)
 	delete(j.cancelled, int32(id.Task))
 	t.later = uint8(min(255, int(t.attempt)-id.N))
 }
@@ -64,7 +64,7 @@ func (j *jobState) finish(id job.Attempt) {
 // duplicates returns the number of other running attempts of its task.
 func (j *jobState) duplicates(a *attempt) int {
 	n := -1
-	for b := j.first(a.ID.Task); b != nil; b = b.duplicate {
+	for b := j.firstAttempt(a.ID.Task); b != nil; b = b.duplicate {
 		n++
 	}
 	return n
@@ -72,7 +72,7 @@ func (j *jobState) duplicates(a *attempt) int {
 
 // granted returns the attempt of the task that may commit its output, nil if there is none.
 func (j *jobState) granted(task int) *attempt {
-	a := j.first(task)
+	a := j.firstAttempt(task)
 	for a != nil && !a.commit {
 		a = a.duplicate
 	}
@@ -81,7 +81,7 @@ func (j *jobState) granted(task int) *attempt {
 
 // giveUpDuplicate gives up a duplicate that has not started, as the attempt beside which it would start may commit.
 func (e *Engine) giveUpDuplicate(a *attempt) {
-	if q := &a.job.alike(a.ID.Task).Urgent.Ready; q.Count() > 0 {
+	if q := &a.job.tasksAlike(a.ID.Task).Urgent.Ready; q.Count() > 0 {
 		q.Drop(int32(a.ID.Task))
 		e.enqueue(a.job)
 	}
@@ -99,10 +99,10 @@ func (e *Engine) grantCommit(a *attempt) {
 // beaten is the reason for killing an attempt whose task another attempt has done.
 const beaten = "another attempt of its task was first"
 
-// ended records the end of an attempt and its consequences for other attempts of its task: when the task is done they
+// recordEnd records the end of an attempt and its consequences for other attempts of its task: when the task is done they
 // are killed, and when an attempt with a grant to commit has ended otherwise, one that waits for the grant gets it. If
 // its worker is away, the attempt asks again later.
-func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
+func (e *Engine) recordEnd(a *attempt, r event.AttemptEnded) {
 	if r.Cut {
 		r = e.tooLong(a, r)
 	}
@@ -112,11 +112,11 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	if j.tasks[task].attempt == 1 {
 		return // the task never had another attempt
 	}
-	for b := j.first(task); b != nil; b = b.duplicate {
+	for b := j.firstAttempt(task); b != nil; b = b.duplicate {
 		switch {
 		case b.KillReason != "":
 		case r.Outcome == event.Done:
-			e.kill(b, beaten)
+			e.killAttempt(b, beaten)
 		case b.held && b.node.state == up && j.granted(task) == nil:
 			e.tryCommit(b)
 		}

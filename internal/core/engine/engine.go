@@ -119,9 +119,9 @@ func (e *Engine) handle(in step.Input) error {
 	case step.Resume:
 		return e.resume(in)
 	case step.Add:
-		return e.add(in)
+		return e.addTasks(in)
 	case step.Close:
-		return e.close(in)
+		return e.closeBag(in)
 	case step.Finalized:
 		e.finalized(in)
 	case step.NodeUp:
@@ -139,7 +139,7 @@ func (e *Engine) handle(in step.Input) error {
 	case step.CommitWanted:
 		e.commitWanted(in)
 	case step.Asks:
-		e.asks(in)
+		e.attemptAsks(in)
 	case step.AttemptEnded:
 		e.attemptEnded(in.AttemptEnded)
 	case step.FetchFailed:
@@ -153,7 +153,7 @@ func (e *Engine) handle(in step.Input) error {
 	case step.Planned:
 		e.planned(in)
 	case step.Found:
-		e.found(in)
+		e.jobFound(in)
 	case step.Cleared:
 		e.cleared(in)
 	case step.Tick:
@@ -194,8 +194,8 @@ func (e *Engine) updateDirty() {
 	}
 }
 
-// touch notes that the job must be updated.
-func (e *Engine) touch(j *jobState) {
+// touchJob notes that the job must be updated.
+func (e *Engine) touchJob(j *jobState) {
 	if !j.dirty {
 		j.dirty = true
 		e.dirtyJobs = append(e.dirtyJobs, j)

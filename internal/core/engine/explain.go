@@ -88,23 +88,23 @@ func (x *explanation) allocations() {
 	for _, a := range p.allocs {
 		var pr prospect
 		for t := range x.j.next {
-			pr.add(a, p, t, x.now)
+			pr.addOffer(a, p, t, x.now)
 		}
 		switch {
-		case !a.up() && pr.ok && (a.job == x.j.ID || !p.anyUp()):
+		case !a.hasBegun() && pr.ok && (a.job == x.j.ID || !p.anyUp()):
 			starts := x.until(cmp.Or(a.start, a.req.Start))
 			x.add("it waits for allocation %s: %s with %s each%s, requested from %s %s ago%s%s", a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode,
 				explain.If(" for %s", a.req.Time > 0, a.req.Time), a.req.On, x.since(a.requested), explain.If("; %s", a.note != "", a.note), explain.If("; expected in %s", starts > 0, starts))
 		case a.paused:
 			x.add("allocation %s: %s, for %s so far; its tasks go on when it does", a.id, a.note, x.since(a.resumed))
-		case a.up() && (a.joined == 0 || a.deserted()):
-			x.add("allocation %s began %s ago; none of its nodes is ready%s", a.id, x.since(a.since()), explain.If("; %s", a.note != "", a.note))
-		case a.up() && a.Ends != 0:
-			others := x.e.cfg.Yield && a.job != x.j.ID && !x.e.jobs[a.job].over()
+		case a.hasBegun() && (a.joined == 0 || a.deserted()):
+			x.add("allocation %s began %s ago; none of its nodes is ready%s", a.id, x.since(a.beganAt()), explain.If("; %s", a.note != "", a.note))
+		case a.hasBegun() && a.Ends != 0:
+			others := x.e.cfg.Yield && a.job != x.j.ID && !x.e.jobs[a.job].isOver()
 			x.add("allocation %s ends in %s%s", a.id, x.until(a.Ends), explain.If("; it may be given back once %s, which requested it, is done", others, a.job))
 		}
 	}
-	if x.j.waits() {
+	if x.j.hasReady() {
 		x.plan()
 	}
 }
@@ -123,15 +123,15 @@ func (x *explanation) plan() {
 		x.add("the remaining tasks are being planned: %s", plan.reason)
 	case plan.failed != "":
 		x.add("the remaining tasks could not be planned; the next try is in %s: %s", x.until(plan.retry), plan.failed)
-	case (!pr.ok || x.j.losses.n > 0) && unproductive.most():
+	case (!pr.ok || x.j.losses.n > 0) && unproductive.exhausted():
 		x.add("no further allocation is requested until a running task is done: %s", idle)
 	case !pr.ok && unproductive.n+unproductive.early > 1:
 		x.add("the remaining tasks are planned in %s: %s", x.until(at), idle)
 	case x.j.losses.n > 0 && why == "":
-		x.add("%s; the remaining tasks are planned once %s are done and measured", x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
+		x.add("%s; the remaining tasks are planned once %s are done and measured", x.j.losses.reason(), job.Count(x.j.work.Scout, "task"))
 	case x.j.losses.n > 0:
-		x.add("the remaining tasks are planned in %s: %s", x.until(at), x.j.losses.text())
-	case !pr.ok && !x.j.plans(x.e.now):
+		x.add("the remaining tasks are planned in %s: %s", x.until(at), x.j.losses.reason())
+	case !pr.ok && !x.j.mayPlan(x.e.now):
 		x.add("its first tasks have just come; nodes are requested in a moment, together with those for the tasks that follow")
 	case plan.none != "":
 		x.lines = append(x.lines, plan.none)
@@ -191,7 +191,7 @@ func (x *explanation) grants() {
 }
 
 // phase returns the phase of an attempt.
-func (x *explanation) phase(r *sched.Running) job.Phase { return x.e.find(r.ID).phase }
+func (x *explanation) phase(r *sched.Running) job.Phase { return x.e.runningAttempt(r.ID).phase }
 
 // tasks adds why ready bag tasks or maps do not start, for the first in line.
 func (x *explanation) tasks() {

@@ -81,7 +81,7 @@ func (e *Engine) Neglected(explained bool) string {
 			}
 		}
 		for _, n := range p.nodes {
-			for _, a := range e.on(n) {
+			for _, a := range e.attemptsOn(n) {
 				if why := a.whyKill(e.now); why != "" && n.state == up && a.KillReason == "" {
 					return fmt.Sprintf("%v shuffles though %s", a.ID, why)
 				}
@@ -92,14 +92,14 @@ func (e *Engine) Neglected(explained bool) string {
 }
 
 func (e *Engine) neglected(j *jobState, explained bool) string {
-	if !j.waits() {
+	if !j.hasReady() {
 		return ""
 	}
 	pr, of := e.served(j)
 	_, at := e.whyPlan(j, pr, of)
-	if b := &j.unproductive; b.most() && j.Live == 0 && !pr.ok {
+	if b := &j.unproductive; b.exhausted() && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b.n+b.early)
-	} else if b.most() {
+	} else if b.exhausted() {
 		return "" // running attempts may still be done
 	}
 	if !pr.ok && !j.plan.onWay && at <= e.now {
@@ -172,7 +172,7 @@ func (e *Engine) AllocStatuses() []AllocStatus {
 
 func (e *Engine) allocStatus(a *alloc) AllocStatus {
 	s := AllocStatus{ID: a.id, Request: a.req, Requested: a.requested, Joined: a.joined, Idle: a.idle(),
-		Job: a.job, Begun: a.up(), Began: a.since(), Ends: a.Ends}
+		Job: a.job, Begun: a.hasBegun(), Began: a.beganAt(), Ends: a.Ends}
 	if s.Begun {
 		s.Idle = a.live == 0 && !e.offers(a).ok
 	} else {

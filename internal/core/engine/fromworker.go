@@ -38,7 +38,7 @@ type lostRun struct {
 // ranOn returns the node of an attempt that runs, or that was given up as lost while its
 // task is not done; nil for any other.
 func (e *Engine) ranOn(id job.Attempt) *node {
-	if a := e.find(id); a != nil {
+	if a := e.runningAttempt(id); a != nil {
 		return a.node
 	}
 	if j := e.jobs[id.Job]; j != nil {

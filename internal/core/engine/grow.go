@@ -60,14 +60,14 @@ func (j *jobState) memory(i int) int64 {
 	if j.work.Kind != job.Bag {
 		return 0
 	}
-	return j.alike(i).needs.Mem
+	return j.tasksAlike(i).needs.Mem
 }
 
 // limits returns the memory in bytes and the time limit in ns of tasks with these needs.
 func limits(n job.Needs) [2]int64 { return [...]int64{growMem: n.Mem, growTime: int64(n.TimeLimit)} }
 
-// most returns the most memory in bytes, or the longest time limit in ns, that tasks with these needs may get.
-func (j *jobState) most(n job.Needs, what int) int64 {
+// growthLimit returns the most memory in bytes, or the longest time limit in ns, that tasks with these needs may get.
+func (j *jobState) growthLimit(n job.Needs, what int) int64 {
 	if what == growTime {
 		return max(int64(n.TimeLimit), int64(n.MaxTimeLimit))
 	}
@@ -91,8 +91,8 @@ func (e *Engine) outgrown(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 	if r.Lack == event.LackTime {
 		what = growTime
 	}
-	now, had := j.alike(a.ID.Task).needs, a.had[what]
-	has, most := limits(now)[what], j.most(now, what)
+	now, had := j.tasksAlike(a.ID.Task).needs, a.had[what]
+	has, most := limits(now)[what], j.growthLimit(now, what)
 	switch {
 	case had == 0:
 		return r
@@ -122,7 +122,7 @@ func (j *jobState) enlarge(n job.Needs, what int, had, most int64) int64 {
 // with what these have. It returns false if the job has too many different needs.
 func (e *Engine) raise(a *attempt, what int, to int64) bool {
 	j, i := a.job, a.ID.Task
-	k := j.needs(i)
+	k := j.needsIndex(i)
 	t, had := j.of[k], a.had[what]
 	r := event.NeedsChanged{Job: j.ID, Index: uint16(k), Task: event.AllTasks}
 	if what == growTime {
@@ -227,7 +227,7 @@ func (j *jobState) keepRunning(t *byNeeds) {
 
 // moveNeeds gives a task the needs with that index.
 func (j *jobState) moveNeeds(i, k int) {
-	from, to, task := j.alike(i), j.of[k], &j.tasks[i]
+	from, to, task := j.tasksAlike(i), j.of[k], &j.tasks[i]
 	if from == to {
 		return
 	}
@@ -240,9 +240,9 @@ func (j *jobState) moveNeeds(i, k int) {
 	from.Urgent.Ready.Drop(int32(i))
 	from.total--
 	to.total++
-	if n := from.counts.of(task.status); n != nil {
+	if n := from.counts.countOf(task.status); n != nil {
 		*n--
-		*to.counts.of(task.status)++
+		*to.counts.countOf(task.status)++
 	}
 	if task.cut {
 		from.Left.Cuts--
@@ -250,7 +250,7 @@ func (j *jobState) moveNeeds(i, k int) {
 	}
 	j.which[i] = uint16(k)
 	if task.status == ready {
-		j.again(i, 0)
+		j.retryTask(i, 0)
 	}
 }
 
@@ -271,8 +271,8 @@ func (j *jobState) renewNeeds(before job.Terms) {
 		}
 		had, fresh := t.needs, j.of[t.base].needs
 		if t.needs, t.attempts = fresh, fresh.Attempts; same || fresh.MayGrow() {
-			t.needs.Mem = max(fresh.Mem, min(had.Mem, j.most(fresh, growMem)))
-			t.needs.TimeLimit = max(fresh.TimeLimit, min(had.TimeLimit, time.Duration(j.most(fresh, growTime))))
+			t.needs.Mem = max(fresh.Mem, min(had.Mem, j.growthLimit(fresh, growMem)))
+			t.needs.TimeLimit = max(fresh.TimeLimit, min(had.TimeLimit, time.Duration(j.growthLimit(fresh, growTime))))
 		}
 	}
 	j.growth.reviewed = 0

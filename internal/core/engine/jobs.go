@@ -43,7 +43,7 @@ func (e *Engine) cancel(in step.Cancel) error {
 	if len(in.Tasks) > 0 {
 		return e.cancelTasks(j, in.Tasks, reason)
 	}
-	e.stop(j, event.StateCancelled, job.CodeInterrupted, reason)
+	e.stopJob(j, event.StateCancelled, job.CodeInterrupted, reason)
 	return nil
 }
 
@@ -99,13 +99,13 @@ func (e *Engine) updateJob(j *jobState) {
 	failures := j.counts[0].failed + j.counts[1].failed
 	switch w := &j.work; {
 	case j.broken != "":
-		e.stop(j, event.StateFailed, job.CodeIO, j.broken)
+		e.stopJob(j, event.StateFailed, job.CodeIO, j.broken)
 	case w.Kind == job.MapReduce && failures > 0:
-		e.stop(j, event.StateFailed, job.CodeFailed, j.lastFail)
+		e.stopJob(j, event.StateFailed, job.CodeFailed, j.lastFail)
 	case len(j.order.failed) > 0:
-		e.skip(j)
+		e.skipDependents(j)
 	case w.Kind == job.Bag && w.MaxFails >= 0 && j.fails > w.MaxFails:
-		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d allowed", failures, w.Tasks, w.MaxFails))
+		e.stopJob(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d allowed", failures, w.Tasks, w.MaxFails))
 	case j.unfinished() > 0:
 	case j.Live > 0:
 		e.endLeft(j)
@@ -130,38 +130,38 @@ func (e *Engine) endLeft(j *jobState) {
 	for _, a := range j.sorted() {
 		switch {
 		case a.node.state != up:
-			e.ended(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Killed, Reason: "all tasks are done"})
+			e.recordEnd(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Killed, Reason: "all tasks are done"})
 		case a.KillReason == "":
-			e.kill(a, "no reduce needs its output")
+			e.killAttempt(a, "no reduce needs its output")
 		}
 	}
 }
 
-// stop ends a job in the given state as soon as its attempts are killed.
-func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
+// stopJob ends a job in the given state as soon as its attempts are killed.
+func (e *Engine) stopJob(j *jobState, s event.State, c job.Code, reason string) {
 	e.emit(event.JobStopping{Job: j.ID, State: s, Code: c, Reason: reason})
 	for _, a := range j.sorted() {
-		e.kill(a, reason)
+		e.killAttempt(a, reason)
 	}
 }
 
-// kill ends an attempt. If its worker is away, it is told when it is back.
-func (e *Engine) kill(a *attempt, reason string) {
+// killAttempt ends an attempt. If its worker is away, it is told when it is back.
+func (e *Engine) killAttempt(a *attempt, reason string) {
 	a.KillReason = reason
-	e.unwant(a)
+	e.unwantGrant(a)
 	if a.node.state == up {
-		e.do(step.Kill{Attempt: a.ID, Node: a.node.id, Reason: reason, Keep: keeps(a)})
+		e.do(step.Kill{Attempt: a.ID, Node: a.node.id, Reason: reason, Keep: keepsOutput(a)})
 	}
 }
 
-// keeps reports whether what a killed attempt printed is put into place: its job is stopped or its task cancelled, so no other
+// keepsOutput reports whether what a killed attempt printed is put into place: its job is stopped or its task cancelled, so no other
 // attempt does its task. Only one attempt of a task may do that, and it is the one that may commit, if there is one.
-func keeps(a *attempt) bool {
+func keepsOutput(a *attempt) bool {
 	j, task := a.job, a.ID.Task
 	if j.state != event.StateStopping && !j.cancelled[int32(task)] || j.work.Kind != job.Bag || j.tasks[task].status == done {
 		return false
 	}
-	return a == cmp.Or(j.granted(task), j.first(task))
+	return a == cmp.Or(j.granted(task), j.firstAttempt(task))
 }
 
 // end ends a job, and makes nodes drop its data, except map outputs of a job that

@@ -15,7 +15,7 @@ func (j *jobState) learnMemory(a *attempt, stats []job.PhaseStat) {
 	if !g.on {
 		return
 	}
-	t := j.alike(a.ID.Task)
+	t := j.tasksAlike(a.ID.Task)
 	peak, took := job.Peak(stats)
 	for what, used := range [...]int64{growMem: peak, growTime: int64(took)} {
 		if used == 0 {
@@ -56,7 +56,7 @@ func (e *Engine) reviewNeeds(j *jobState) {
 
 // choose returns the memory for tasks with these needs, to which the history gives so much at first.
 func (j *jobState) choose(n job.Needs, limit int64) int64 {
-	to := min(limit, j.most(n, growMem))
+	to := min(limit, j.growthLimit(n, growMem))
 	switch difference := to - n.Mem; {
 	case !n.AutoMem && difference <= 0, max(difference, -difference) <= n.Mem/clearly:
 		return n.Mem

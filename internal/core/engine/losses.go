@@ -17,8 +17,8 @@ type losses struct {
 	planned job.Time    // when the job was planned again; 0: never
 }
 
-// text returns the losses as the reason of a plan.
-func (l *losses) text() string {
+// reason returns the losses as the reason of a plan.
+func (l *losses) reason() string {
 	s := "allocation " + string(l.last) + " was lost"
 	if l.n > 1 {
 		s = fmt.Sprintf("%d allocations were lost, the last was %s", l.n, l.last)
@@ -33,7 +33,7 @@ func (l *losses) text() string {
 func (e *Engine) cutOff(a *alloc) bool {
 	return !a.pool.shape.Endless() && !a.Retired && slices.ContainsFunc(a.pool.active, func(j *jobState) bool {
 		return j.active() && slices.ContainsFunc(j.unstarted(), func(t *byNeeds) bool {
-			return !a.up() || sched.InTime(e.now, a.Ends, t.span) && a.fits(t.Need)
+			return !a.hasBegun() || sched.InTime(e.now, a.Ends, t.span) && a.fitsTask(t.Need)
 		})
 	})
 }
@@ -55,7 +55,7 @@ func (j *jobState) unstarted() []*byNeeds {
 func (e *Engine) applyLoss(a *alloc, reason string) {
 	for _, j := range a.pool.active {
 		own := slices.ContainsFunc(a.pool.allocs, func(b *alloc) bool { return b.job == j.ID })
-		if j.ID == a.job || e.jobs[a.job].over() && (!own || a.counted(j)) {
+		if j.ID == a.job || e.jobs[a.job].isOver() && (!own || a.counted(j)) {
 			j.losses.n++
 			j.losses.last, j.losses.why = a.id, reason
 		}

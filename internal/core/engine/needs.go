@@ -56,16 +56,16 @@ func (j *jobState) addTasks(runs []job.NeedsRun) {
 	}
 }
 
-// runs returns the needs of so many tasks of a bag. Those behind the tasks of which have the needs of the bag.
-func runs(tasks int, which []job.NeedsRun) []job.NeedsRun {
+// needsRuns returns the needs of so many tasks of a bag. Those behind the tasks of which have the needs of the bag.
+func needsRuns(tasks int, which []job.NeedsRun) []job.NeedsRun {
 	for _, r := range which {
 		tasks -= int(r.Tasks)
 	}
 	return append(which[:len(which):len(which)], job.NeedsRun{Tasks: int32(tasks)})
 }
 
-// own returns the record of added tasks whose needs are numbered within the call, with their numbers in the job.
-func (j *jobState) own(r event.TasksAdded) (event.TasksAdded, error) {
+// ownNeeds returns the record of added tasks whose needs are numbered within the call, with their numbers in the job.
+func (j *jobState) ownNeeds(r event.TasksAdded) (event.TasksAdded, error) {
 	if err := job.CheckRuns(r.Which, r.N, 1+len(r.Further)); err != nil {
 		return r, step.UserError(j.ID, err.Error(), "")
 	}

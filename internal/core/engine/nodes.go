@@ -34,13 +34,13 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	here := make(map[job.Attempt]bool, len(has))
 	for _, id := range has {
 		here[id] = true
-		if a := e.find(id); a == nil && !e.revive(n, id) || a != nil && a.node != n {
+		if a := e.runningAttempt(id); a == nil && !e.revive(n, id) || a != nil && a.node != n {
 			e.do(step.Kill{Attempt: id, Node: n.id, Reason: "it was given up as lost"})
 		}
 	}
-	for _, a := range e.on(n) {
+	for _, a := range e.attemptsOn(n) {
 		if !here[a.ID] {
-			e.lose(a, "its worker was restarted")
+			e.loseAttempt(a, "its worker was restarted")
 			continue
 		}
 		if a.asks, a.puts = false, false; e.contested(a.job) {
@@ -48,15 +48,15 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 		}
 		switch {
 		case a.KillReason != "":
-			e.kill(a, a.KillReason)
+			e.killAttempt(a, a.KillReason)
 			continue
 		case a.job.tasks[a.ID.Task].status == done:
-			e.kill(a, beaten)
+			e.killAttempt(a, beaten)
 			continue
 		}
 		e.repeatGrants(a)
 		if a.Kind == job.ReduceTask {
-			e.tell(n, a.job)
+			e.tellOutputs(n, a.job)
 		}
 	}
 }
@@ -65,10 +65,10 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 // Reduces are not restored, as the worker may have a wider grant than the engine knows.
 func (e *Engine) revive(n *node, id job.Attempt) bool {
 	j := e.jobs[id.Job]
-	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.kind(id.Task) == 1 {
+	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.kindIndex(id.Task) == 1 {
 		return false
 	}
-	t, like := &j.tasks[id.Task], j.alike(id.Task)
+	t, like := &j.tasks[id.Task], j.tasksAlike(id.Task)
 	c := &like.Begin
 	if e.ranOn(id) != n || !j.startable(like) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) {
 		return false
@@ -116,7 +116,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 
 // adoptOutput records that a map's output, whose holder is unknown or away, is on this node.
 func (e *Engine) adoptOutput(n *node, id job.Attempt) {
-	j := e.held(id.Job, id.Task)
+	j := e.heldMap(id.Job, id.Task)
 	if j == nil || j.tasks[id.Task].winner() != id.N {
 		return
 	}
@@ -157,10 +157,10 @@ func (e *Engine) nodeDown(in step.NodeDown) {
 // endNode ends the attempts of a node whose worker is gone. If the node is gone
 // its map outputs are lost, too.
 func (e *Engine) endNode(n *node, reason string) {
-	for _, a := range e.on(n) {
-		e.lose(a, reason)
+	for _, a := range e.attemptsOn(n) {
+		e.loseAttempt(a, reason)
 	}
-	if !n.has() {
+	if !n.hasOutputs() {
 		e.dropOutputs(func(h *node) bool { return h == n })
 	}
 }
@@ -245,12 +245,12 @@ func (e *Engine) recover() {
 		case n.state == down: // it could not come back while there was no coordinator, and clocks may have changed
 			e.emit(event.NodeLost{Node: n.id, Reason: n.reason, Unseen: true})
 		case n.state == gone:
-			for _, a := range e.on(n) {
-				e.lose(a, "its node is gone")
+			for _, a := range e.attemptsOn(n) {
+				e.loseAttempt(a, "its node is gone")
 			}
 		}
 	}
-	e.dropOutputs(func(h *node) bool { return !h.has() })
+	e.dropOutputs(func(h *node) bool { return !h.hasOutputs() })
 	e.recovered, e.dirtyOver = e.now, true
 	for _, a := range e.over {
 		e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: "it is over"}) // the release may be on record and not carried out

@@ -34,23 +34,23 @@ type known struct {
 	vain  int      // plans in a row, this one included, that requested nothing
 }
 
-// again returns when a job with so many tasks left, which has grown, may be planned again.
-func (k *known) again(left int) job.Time {
+// replanAt returns when a job with so many tasks left, which has grown, may be planned again.
+func (k *known) replanAt(left int) job.Time {
 	if left > 2*k.all {
 		return k.at.Add(growEvery)
 	}
 	return k.at.Add(growEvery << min(k.vain, maxVain))
 }
 
-// grows reports whether the job is or was an open bag, whose plans know only of the tasks that there were.
-func (j *jobState) grows() bool { return j.work.Open || j.closed }
+// mayGrow reports whether the job is or was an open bag, whose plans know only of the tasks that there were.
+func (j *jobState) mayGrow() bool { return j.work.Open || j.closed }
 
-// grown reports whether clearly more tasks of a bag that is or was open are left than its last plan knew of.
-func (j *jobState) grown() bool { return j.grows() && 4*j.counts[0].left() > 5*j.knew.left }
+// hasGrown reports whether clearly more tasks of a bag that is or was open are left than its last plan knew of.
+func (j *jobState) hasGrown() bool { return j.mayGrow() && 4*j.counts[0].left() > 5*j.knew.left }
 
 // runsOut reports whether more allocations of a bag that is or was open have too little time for another task than its last plan knew of,
 // because it got more tasks, or tasks took longer than the plan expected.
-func (j *jobState) runsOut(pr prospect) bool { return j.grows() && pr.ok && pr.short > j.knew.short }
+func (j *jobState) runsOut(pr prospect) bool { return j.mayGrow() && pr.ok && pr.short > j.knew.short }
 
 // whyGrown returns the reason of a plan for a job that has grown.
 func (j *jobState) whyGrown() string {
@@ -61,11 +61,11 @@ func (j *jobState) whyGrown() string {
 	return fmt.Sprintf("%s are left, and the last plan knew of %d", left, j.knew.left)
 }
 
-// plans reports whether the job may be planned at that time, and not only when more tasks have come to it.
-func (j *jobState) plans(now job.Time) bool { return !j.work.Open || now >= j.Released.Add(gather) }
+// mayPlan reports whether the job may be planned at that time, and not only when more tasks have come to it.
+func (j *jobState) mayPlan(now job.Time) bool { return !j.work.Open || now >= j.Released.Add(gather) }
 
-// add adds tasks to an open bag. The tasks that they come after must not go in a circle (package task sees to it).
-func (e *Engine) add(in step.Add) error {
+// addTasks adds tasks to an open bag. The tasks that they come after must not go in a circle (package task sees to it).
+func (e *Engine) addTasks(in step.Add) error {
 	j := e.jobs[in.Job]
 	switch {
 	case j == nil:
@@ -84,7 +84,7 @@ func (e *Engine) add(in step.Add) error {
 			}
 		}
 	}
-	r, err := j.own(in.TasksAdded)
+	r, err := j.ownNeeds(in.TasksAdded)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (e *Engine) add(in step.Add) error {
 	return nil
 }
 
-// close says that no more tasks come.
-func (e *Engine) close(in step.Close) error {
+// closeBag says that no more tasks come.
+func (e *Engine) closeBag(in step.Close) error {
 	j := e.jobs[in.Job]
 	switch {
 	case j == nil:
@@ -110,20 +110,20 @@ func (e *Engine) close(in step.Close) error {
 	return nil
 }
 
-// rests reports whether an open bag has nothing to do until tasks are added.
-func (j *jobState) rests() bool {
+// isResting reports whether an open bag has nothing to do until tasks are added.
+func (j *jobState) isResting() bool {
 	return j.work.Open && j.active() && j.unfinished() == 0 && j.Live == 0
 }
 
-// rest takes an open bag that has nothing to do out of its pool.
-func (e *Engine) rest(at job.Time, j *jobState) {
+// restBag takes an open bag that has nothing to do out of its pool.
+func (e *Engine) restBag(at job.Time, j *jobState) {
 	p := j.pool
-	if p == nil || !j.rests() {
+	if p == nil || !j.isResting() {
 		return
 	}
 	e.enqueue(j) // removes its candidates
-	p.leave(j, at)
-	e.prune(p)
+	p.removeJob(j, at)
+	e.prunePool(p)
 	j.measured, j.knew = false, known{}
 	for _, t := range j.of {
 		t.waits, t.span = false, 0
@@ -136,14 +136,14 @@ func (e *Engine) applyAdded(at job.Time, j *jobState, r event.TasksAdded) {
 		return
 	}
 	if r.Shares {
-		e.claim(at, j)
+		e.claimFiles(at, j)
 	}
 	j.work.Tasks += r.N
 	j.work.Further = append(j.work.Further, r.Further...)
 	j.addNeeds()
 	j.growth.begin(j)
 	j.growth.reviewed = 0 // the needs may be new
-	j.addTasks(runs(r.N, r.Which))
+	j.addTasks(needsRuns(r.N, r.Which))
 	if j.pool != nil && len(r.Further) > 0 {
 		j.demand()
 	}
@@ -153,7 +153,7 @@ func (e *Engine) applyAdded(at job.Time, j *jobState, r event.TasksAdded) {
 	if j.pool == nil && len(j.after) == 0 && j.active() {
 		j.Released = max(j.Released, at)
 		asked := j.plan.onWay
-		e.enter(j)
+		e.enterLine(j)
 		j.asked, j.plan.onWay = len(j.work.More)+1, asked // its first plan is out of date
 	}
 }
@@ -183,8 +183,8 @@ func (j *jobState) block(c event.Comes) {
 	if j.order.left[c.Task] == 0 {
 		return
 	}
-	j.alike(int(c.Task)).Begin.Ready.Take(c.Task)
-	j.move(int(c.Task), blocked)
+	j.tasksAlike(int(c.Task)).Begin.Ready.Take(c.Task)
+	j.moveTask(int(c.Task), blocked)
 	for _, before := range c.After {
 		j.noteFailed(before)
 	}
@@ -198,8 +198,8 @@ func (j *jobState) unblock(i int32) {
 		}
 		delete(j.order.left, next)
 		if j.tasks[next].status == blocked {
-			j.move(int(next), ready)
-			j.again(int(next), 0)
+			j.moveTask(int(next), ready)
+			j.retryTask(int(next), 0)
 		}
 	}
 	delete(j.order.behind, i)
@@ -222,8 +222,8 @@ func (j *jobState) forgetSkipped() {
 	j.order.failed = slices.DeleteFunc(j.order.failed, func(i int32) bool { return !j.blocks(i) })
 }
 
-// skip gives up the tasks that come after failed ones, directly or through others.
-func (e *Engine) skip(j *jobState) {
+// skipDependents gives up the tasks that come after failed ones, directly or through others.
+func (e *Engine) skipDependents(j *jobState) {
 	for len(j.order.failed) > 0 { // the record takes the task out of the list
 		because := j.order.failed[0]
 		var tasks []int32
@@ -243,7 +243,7 @@ func (e *Engine) skip(j *jobState) {
 func (j *jobState) applySkipped(r event.TasksSkipped) {
 	for _, i := range r.Tasks {
 		if int(i) < len(j.tasks) && j.tasks[i].status == blocked {
-			j.move(int(i), failed)
+			j.moveTask(int(i), failed)
 		}
 	}
 	j.forgetSkipped()

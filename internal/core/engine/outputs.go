@@ -29,8 +29,8 @@ func (e *Engine) tellAll(j *jobState, i int) {
 	j.informed.All(func(to int) { e.locate(e.nodeList[to], j, i) })
 }
 
-// tell tells a node where all outputs of the job are, unless it knows.
-func (e *Engine) tell(to *node, j *jobState) {
+// tellOutputs tells a node where all outputs of the job are, unless it knows.
+func (e *Engine) tellOutputs(to *node, j *jobState) {
 	if j.informed.Has(to.Index) {
 		return
 	}
@@ -56,9 +56,9 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 	}
 }
 
-// has reports whether the node's map outputs are available or may become available again: it may come back with them, or
+// hasOutputs reports whether the node's map outputs are available or may become available again: it may come back with them, or
 // they are in a folder that stays.
-func (n *node) has() bool { return n.state != gone || n.outputs != "" }
+func (n *node) hasOutputs() bool { return n.state != gone || n.outputs != "" }
 
 // claimGrace is how long, after a resume, the engine waits for nodes to join that may hold map outputs whose holder is unknown.
 const claimGrace = time.Minute

@@ -16,7 +16,7 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 	}
 	for _, j := range e.owners(a) {
 		if !r.Unwanted && !j.state.Final() {
-			j.count(a, a.endedAt, r)
+			j.countAlloc(a, a.endedAt, r)
 		}
 		if r.Unwanted && a.missed(a.endedAt) {
 			j.misses++

@@ -57,17 +57,17 @@ const maxBad = 8
 
 // planIfNeeded requests a plan of the job's remaining tasks if there is a reason for one (whyPlan).
 func (e *Engine) planIfNeeded(j *jobState) {
-	if !j.waits() || j.asked <= len(j.work.More) {
+	if !j.hasReady() || j.asked <= len(j.work.More) {
 		return
 	}
 	pr, of := e.served(j)
 	j.knew.short = min(j.knew.short, pr.short)
 	why, at := e.whyPlan(j, pr, of)
-	switch vain := j.unproductive.most(); {
+	switch vain := j.unproductive.exhausted(); {
 	case why == "":
 	case !pr.ok && vain && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && vain:
-		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
+		e.stopJob(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
 	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
 		e.request("", j.work.Alloc)
@@ -76,8 +76,8 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	}
 }
 
-// most reports whether as many allocations came to nothing as a job may have.
-func (b *unproductive) most() bool { return b.n >= maxUnproductive || b.broken >= maxBroken }
+// exhausted reports whether as many allocations came to nothing as a job may have.
+func (b *unproductive) exhausted() bool { return b.n >= maxUnproductive || b.broken >= maxBroken }
 
 // whyPlan returns why the job is to be planned again, and from when on it may be; empty: it is not. of are the tasks that allocations serve
 // worst, and pr is what they offer those.
@@ -90,7 +90,7 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 	if j.work.Open {
 		soon = max(soon, j.Released.Add(gather))
 	}
-	later, grown := max(soon, j.unproductive.again()), max(soon, j.knew.again(c.left()))
+	later, grown := max(soon, j.unproductive.again()), max(soon, j.knew.replanAt(c.left()))
 	if !pr.ok {
 		return e.lack(j.pool, pr, of), later
 	}
@@ -98,9 +98,9 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 		later = max(later, j.losses.planned.Add(planRetry))
 	}
 	switch {
-	case j.grown() && j.measured:
+	case j.hasGrown() && j.measured:
 		return j.whyGrown(), soon
-	case j.grown():
+	case j.hasGrown():
 		return j.whyGrown(), grown
 	case j.measured:
 		return fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())), soon
@@ -108,8 +108,8 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 		return fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()), grown
 	case j.behind:
 		return "it is behind its deadline", later
-	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most():
-		return j.losses.text(), later
+	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.exhausted():
+		return j.losses.reason(), later
 	}
 	return "", 0
 }
@@ -127,7 +127,7 @@ func (b *unproductive) again() (at job.Time) {
 
 // planDeadlines offers the times at which a job is considered for planning again.
 func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
-	if !j.waits() {
+	if !j.hasReady() {
 		return
 	}
 	pr, of := e.served(j)
@@ -139,7 +139,7 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	if pr.ok && pr.until != 0 {
 		offer(pr.until + 1)
 	}
-	if pr.ok && pr.first != 0 && j.grows() {
+	if pr.ok && pr.first != 0 && j.mayGrow() {
 		offer(pr.first + 1)
 	}
 }
@@ -180,7 +180,7 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 	}
 	for _, a := range j.live {
 		if a != nil && a.Kind == job.BagTask {
-			n := &r.Needs[j.needs(a.ID.Task)]
+			n := &r.Needs[j.needsIndex(a.ID.Task)]
 			n.Ages = append(n.Ages, max(0, e.now.Sub(a.working)))
 		}
 	}
@@ -221,7 +221,7 @@ func (e *Engine) planned(in step.Planned) {
 		r.Most = most
 	}
 	e.emit(r)
-	if !j.waits() {
+	if !j.hasReady() {
 		return
 	}
 	if of, why := e.unserved(j, in.Allocs); of != nil {
@@ -276,7 +276,7 @@ func (e *Engine) unserved(j *jobState, requests []job.AllocRequest) (of []*byNee
 			continue
 		}
 		for _, r := range requests {
-			pr.add(&alloc{req: r}, j.pool, t, e.now)
+			pr.addOffer(&alloc{req: r}, j.pool, t, e.now)
 		}
 		if pr.ok {
 			return nil, ""
@@ -323,7 +323,7 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	case e.isServed(j):
 		e.emit(event.JobPlanned{Job: j.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
 	default:
-		e.stop(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
+		e.stopJob(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
 	}
 }
 
@@ -346,14 +346,14 @@ func (j *jobState) applyPlanned(at job.Time, r event.JobPlanned) {
 	j.setMeans(r.TaskTimes)
 }
 
-// count counts the end of an allocation of the job. If an attempt of the job was
+// countAlloc counts the end of an allocation of the job. If an attempt of the job was
 // done while it was up, the count starts again.
-func (j *jobState) count(a *alloc, at job.Time, r event.AllocEnded) {
+func (j *jobState) countAlloc(a *alloc, at job.Time, r event.AllocEnded) {
 	if r.Bad != "" {
 		j.bad = append(slices.DeleteFunc(slices.Clone(j.bad), func(h string) bool { return h == r.Bad }), r.Bad)
 		j.bad = j.bad[max(0, len(j.bad)-maxBad):]
 	}
-	if a.up() && j.dones > a.mark || r.How == event.EndRefused {
+	if a.hasBegun() && j.dones > a.mark || r.How == event.EndRefused {
 		return
 	}
 	b := &j.unproductive

@@ -37,8 +37,8 @@ func (e *Engine) poolFor(s job.Shape) *pool {
 	return p
 }
 
-// prune removes a pool that serves no job.
-func (e *Engine) prune(p *pool) {
+// prunePool removes a pool that serves no job.
+func (e *Engine) prunePool(p *pool) {
 	if len(p.allocs) == 0 && len(p.active) == 0 {
 		e.pools = slices.DeleteFunc(e.pools, func(q *pool) bool { return p == q })
 	}
@@ -49,15 +49,15 @@ func (p *pool) anyUp() bool {
 	return slices.ContainsFunc(p.nodes, func(n *node) bool { return n.state == up })
 }
 
-// enter puts a job at the end of the pool's line.
-func (p *pool) enter(j *jobState) {
+// addJob puts a job at the end of the pool's line.
+func (p *pool) addJob(j *jobState) {
 	j.pool = p
 	p.Enter(&j.Job)
 	p.active = append(p.active, j)
 }
 
-// leave removes a job that is over from its pool.
-func (p *pool) leave(j *jobState, at job.Time) {
+// removeJob removes a job that is over from its pool.
+func (p *pool) removeJob(j *jobState, at job.Time) {
 	p.active = slices.DeleteFunc(p.active, func(k *jobState) bool { return k == j })
 	p.Leave(&j.Job)
 	j.pool = nil
@@ -69,22 +69,22 @@ func (p *pool) leave(j *jobState, at job.Time) {
 // changed makes the scheduler search every node again, as one came, went or is no longer suspected.
 func (e *Engine) changed(p *pool) {
 	p.Changed()
-	e.mark(p)
+	e.markPool(p)
 }
 
-// mark makes the scheduler run for the pool.
-func (e *Engine) mark(p *pool) {
+// markPool makes the scheduler run for the pool.
+func (e *Engine) markPool(p *pool) {
 	if !p.dirty {
 		p.dirty = true
 		e.dirtyPools = append(e.dirtyPools, p)
 	}
 }
 
-// freed notes that resources of the node were freed.
-func (e *Engine) freed(n *node) {
+// nodeFreed notes that resources of the node were freed.
+func (e *Engine) nodeFreed(n *node) {
 	if n.alloc == nil || n.alloc.ended {
 		return
 	}
 	n.alloc.pool.Free(&n.Node)
-	e.mark(n.alloc.pool)
+	e.markPool(n.alloc.pool)
 }

@@ -26,7 +26,7 @@ func (e *Engine) Jobs() []step.JobStatus {
 
 // EndOf returns the expected end of a running attempt by its last assessment, 0 if unknown.
 func (e *Engine) EndOf(id job.Attempt) job.Time {
-	if a := e.find(id); a != nil && a.verdict != nil {
+	if a := e.runningAttempt(id); a != nil && a.verdict != nil {
 		return a.verdict.End
 	}
 	return 0
@@ -68,7 +68,7 @@ func (e *Engine) Allocs() []job.Live {
 func (e *Engine) Held() []job.Live {
 	all := []job.Live{}
 	for _, a := range e.allocList {
-		if a.up() && !a.pool.shape.Endless() {
+		if a.hasBegun() && !a.pool.shape.Endless() {
 			l := a.asLive()
 			if l.Busy = a.live > 0 || e.offers(a).ok; l.Busy {
 				l.Next, l.Free = e.expects(a)
@@ -87,8 +87,8 @@ func (e *Engine) Held() []job.Live {
 // of some tasks is unknown.
 func (e *Engine) expects(a *alloc) (next, free job.Time) {
 	for _, n := range a.nodes() {
-		for _, r := range e.on(n) {
-			mean := r.job.alike(r.ID.Task).Left.Known()
+		for _, r := range e.attemptsOn(n) {
+			mean := r.job.tasksAlike(r.ID.Task).Left.Known()
 			if mean == 0 {
 				return 0, 0
 			}
@@ -113,7 +113,7 @@ func (e *Engine) expects(a *alloc) (next, free job.Time) {
 		}
 	}
 	for _, b := range a.pool.allocs {
-		if b.up() && !b.Retired {
+		if b.hasBegun() && !b.Retired {
 			cores += b.req.Nodes * b.req.PerNode.CPUs
 		}
 	}
@@ -126,8 +126,8 @@ func (e *Engine) expects(a *alloc) (next, free job.Time) {
 
 // asLive returns the allocation as the plan package sees it.
 func (a *alloc) asLive() job.Live {
-	if a.up() {
-		return job.Live{ID: a.id, Request: a.req, Began: a.since(), Ends: a.Ends}
+	if a.hasBegun() {
+		return job.Live{ID: a.id, Request: a.req, Began: a.beganAt(), Ends: a.Ends}
 	}
 	return job.Live{ID: a.id, Request: a.req, Start: a.start}
 }

@@ -21,7 +21,7 @@ const (
 
 // requeued turns the end of an attempt that asks for another one into a failure if the task asks again and again without working.
 func (e *Engine) requeued(a *attempt, r event.AttemptEnded) event.AttemptEnded {
-	if n := int(a.job.tasks[a.ID.Task].quick); n >= maxQuick && a.took(e.now, r.Stats) < quick {
+	if n := int(a.job.tasks[a.ID.Task].quick); n >= maxQuick && a.duration(e.now, r.Stats) < quick {
 		r.Outcome = event.Failed
 		r.Reason = fmt.Sprintf("it ended with the exit status %d of --requeue-exit within %v of its start, as %d attempts before it did", r.Exit, quick, n)
 	}
@@ -30,7 +30,7 @@ func (e *Engine) requeued(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 
 // applyRequeued applies that the task of an attempt is to start again, with the work of the attempt kept.
 func (j *jobState) applyRequeued(at job.Time, a *attempt, stats []job.PhaseStat) {
-	t, took := &j.tasks[a.ID.Task], a.took(at, stats)
+	t, took := &j.tasks[a.ID.Task], a.duration(at, stats)
 	if took < quick {
 		t.quick++
 		return
@@ -40,7 +40,7 @@ func (j *jobState) applyRequeued(at job.Time, a *attempt, stats []job.PhaseStat)
 		j.kept = make(map[int32]time.Duration)
 	}
 	j.kept[int32(a.ID.Task)] += took
-	if left := a.ends().Sub(at); a.ends() != 0 && left < took/2 {
+	if left := a.wallEnd().Sub(at); a.wallEnd() != 0 && left < took/2 {
 		j.reserve = max(j.reserve, left)
 	}
 	j.worked()
@@ -61,8 +61,8 @@ func (j *jobState) keptWork() time.Duration {
 	return sum
 }
 
-// span returns how much time must be left where one of the tasks starts (sched.Times.Span).
-func (j *jobState) span(t *byNeeds, cut bool) time.Duration {
+// startSpan returns how much time must be left where one of the tasks starts (sched.Times.Span).
+func (j *jobState) startSpan(t *byNeeds, cut bool) time.Duration {
 	if !j.work.Requeues {
 		return t.Left.Span(cut)
 	}

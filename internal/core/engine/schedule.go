@@ -16,12 +16,12 @@ func (e *Engine) schedule(p *pool) {
 		switch c := d.Candidate; {
 		case c == nil:
 			if p.Freed() {
-				e.mark(p)
+				e.markPool(p)
 			}
 			return
 		case d.Node == nil:
 			for _, r := range d.End {
-				e.kill(e.find(r.ID), "its memory is needed by a "+c.Kind.String()+" that comes first")
+				e.killAttempt(e.runningAttempt(r.ID), "its memory is needed by a "+c.Kind.String()+" that comes first")
 			}
 		case c.Running != nil:
 			sort := p.Policy.SortMemory(d.Node, c)
@@ -30,38 +30,38 @@ func (e *Engine) schedule(p *pool) {
 			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Memory: sort})
 		default:
 			n := e.nodeList[d.Node.Index]
-			e.sendBehind(c, n, e.start(c, n, d.Task, nil))
+			e.sendBehind(c, n, e.startTask(c, n, d.Task, nil))
 		}
 	}
 }
 
-// start starts a task of the candidate on the node, at once or behind another attempt.
-func (e *Engine) start(c *sched.Candidate, n *node, i int, lead *attempt) *attempt {
+// startTask starts a task of the candidate on the node, at once or behind another attempt.
+func (e *Engine) startTask(c *sched.Candidate, n *node, i int, lead *attempt) *attempt {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
-	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.alike(i))
+	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.tasksAlike(i))
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)}
 	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Unbegun: j.unbegun[int32(i)],
-		Expected: j.alike(i).Left.Known(), Memory: sort}
+		Expected: j.tasksAlike(i).Left.Known(), Memory: sort}
 	if lead != nil {
 		started.Behind, start.Behind = lead.ID.Task+1, lead.ID
 	}
 	e.emit(started)
 	start.Asks = e.contested(j)
-	e.find(id).asks = start.Asks
+	e.runningAttempt(id).asks = start.Asks
 	if sort > 0 {
-		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
+		j.pool.GrantSort(&n.Node, &e.runningAttempt(id).Running, sort)
 	}
 	if j.growth.on {
-		start.Mem, start.TimeLimit = j.alike(i).needs.Mem, j.alike(i).needs.TimeLimit
+		start.Mem, start.TimeLimit = j.tasksAlike(i).needs.Mem, j.tasksAlike(i).needs.TimeLimit
 	}
 	e.do(start)
 	if c.Kind == job.ReduceTask {
-		e.tell(n, j)
+		e.tellOutputs(n, j)
 	}
-	return e.find(id)
+	return e.runningAttempt(id)
 }
 
 // enqueue updates the job's candidates after any change of the job.
@@ -73,11 +73,11 @@ func (e *Engine) enqueue(j *jobState) {
 	e.review(j)
 	j.recount()
 	was := j.behind
-	if j.hurry(e.now); j.behind && !was {
+	if j.setUrgency(e.now); j.behind && !was {
 		e.touchAllocs()
 	}
 	if p.Rerank(&j.Job) {
-		e.mark(p)
+		e.markPool(p)
 	}
 	for _, t := range j.of {
 		c := &t.Begin
@@ -104,7 +104,7 @@ func (e *Engine) put(j *jobState, c *sched.Candidate, t *byNeeds, waits bool) {
 		changed = j.pool.Remove(c)
 	}
 	if changed {
-		e.mark(j.pool)
+		e.markPool(j.pool)
 	}
 }
 
@@ -120,9 +120,9 @@ func (j *jobState) startable(t *byNeeds) bool {
 	return w.Throttle == 0 || maps.running < w.Throttle
 }
 
-// again makes a task start again, if possible not on the node with the index avoid.
-func (j *jobState) again(i int, avoid int32) {
-	j.alike(i).Begin.Ready.Retry(int32(i), avoid, j.tasks[i].cut, j.failedOn[int32(i)])
+// retryTask makes a task start again, if possible not on the node with the index avoid.
+func (j *jobState) retryTask(i int, avoid int32) {
+	j.tasksAlike(i).Begin.Ready.Retry(int32(i), avoid, j.tasks[i].cut, j.failedOn[int32(i)])
 }
 
 // noteBad notes that an attempt of a task of a bag failed on the node. Maps and reduces wait for each other, so they do not
@@ -174,7 +174,7 @@ func (j *jobState) noteShuffles() {
 func (e *Engine) resize(p *pool) {
 	cores := 0
 	for _, a := range p.allocs {
-		if a.up() {
+		if a.hasBegun() {
 			cores += a.req.Nodes * a.req.PerNode.CPUs
 		}
 	}
@@ -187,8 +187,8 @@ func (e *Engine) resize(p *pool) {
 	e.rerank(p)
 }
 
-// widen notes the capacity of a node of the pool. If no node had as much before, all jobs are ranked again.
-func (e *Engine) widen(p *pool, has job.Vector) {
+// widenPool notes the capacity of a node of the pool. If no node had as much before, all jobs are ranked again.
+func (e *Engine) widenPool(p *pool, has job.Vector) {
 	if unit := p.Unit.Max(has); unit != p.Unit {
 		p.Unit = unit
 		e.rerank(p)
@@ -200,7 +200,7 @@ func (e *Engine) rerank(p *pool) {
 	moved := false
 	for _, j := range p.active {
 		was := j.Rank
-		j.hurry(e.now)
+		j.setUrgency(e.now)
 		j.Rank = p.Policy.Rank(&p.Pool, &j.Job)
 		moved = moved || j.Rank != was
 	}

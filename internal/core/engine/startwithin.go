@@ -25,7 +25,7 @@ func (e *Engine) giveUpWaiting(p *pool) {
 	}
 	for _, j := range overdue {
 		if j.startBy() != 0 { // it may have ended with another one
-			e.stop(j, event.StateFailed, job.CodeNotStarted, fmt.Sprintf("did not start within %s; nothing ran", job.FormatDuration(j.work.StartWithin)))
+			e.stopJob(j, event.StateFailed, job.CodeNotStarted, fmt.Sprintf("did not start within %s; nothing ran", job.FormatDuration(j.work.StartWithin)))
 		}
 	}
 }

@@ -39,7 +39,7 @@ type task struct {
 // counts is the number of tasks of a job by state, of one kind or of equal needs; the others are ready.
 type counts struct{ total, running, done, failed, blocked int }
 
-func (c *counts) of(s taskStatus) *int {
+func (c *counts) countOf(s taskStatus) *int {
 	switch s {
 	case running:
 		return &c.running
@@ -58,10 +58,10 @@ func (c *counts) left() int { return c.total - c.done - c.failed }
 
 // move counts that a task has changed its state.
 func (c *counts) move(from, to taskStatus) {
-	if n := c.of(from); n != nil {
+	if n := c.countOf(from); n != nil {
 		*n--
 	}
-	if n := c.of(to); n != nil {
+	if n := c.countOf(to); n != nil {
 		*n++
 	}
 }
@@ -159,8 +159,8 @@ type supply struct {
 	plan         planning     // not part of the state of the records
 }
 
-// kind returns the kind of a task as an index (sched.KindIndex): 0 for bag tasks and maps, 1 for reduces.
-func (j *jobState) kind(i int) int {
+// kindIndex returns the kind of a task as an index (sched.KindIndex): 0 for bag tasks and maps, 1 for reduces.
+func (j *jobState) kindIndex(i int) int {
 	if i < j.work.Tasks {
 		return 0
 	}
@@ -187,21 +187,21 @@ func (j *jobState) unfinished() int {
 	return j.counts[0].left() + j.counts[1].left()
 }
 
-// needs returns the index in of of the needs of a task.
-func (j *jobState) needs(i int) int {
+// needsIndex returns the index in of of the needs of a task.
+func (j *jobState) needsIndex(i int) int {
 	if j.work.Kind == job.Bag {
 		return j.which.At(i)
 	}
-	return j.kind(i)
+	return j.kindIndex(i)
 }
 
-// alike returns the tasks with the needs of a task.
-func (j *jobState) alike(i int) *byNeeds { return j.of[j.needs(i)] }
+// tasksAlike returns the tasks with the needs of a task.
+func (j *jobState) tasksAlike(i int) *byNeeds { return j.of[j.needsIndex(i)] }
 
-// move changes the status of a task.
-func (j *jobState) move(i int, to taskStatus) {
-	t, like := &j.tasks[i], j.alike(i)
-	j.counts[j.kind(i)].move(t.status, to)
+// moveTask changes the status of a task.
+func (j *jobState) moveTask(i int, to taskStatus) {
+	t, like := &j.tasks[i], j.tasksAlike(i)
+	j.counts[j.kindIndex(i)].move(t.status, to)
 	like.counts.move(t.status, to)
 	if to != running {
 		like.Urgent.Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
@@ -218,16 +218,16 @@ func (j *jobState) move(i int, to taskStatus) {
 // winner returns the number of the attempt that did a task that is done.
 func (t *task) winner() int { return int(t.attempt) - int(t.later) }
 
-// first returns the first of the running attempts of the task, nil if there is none. The others follow as its
+// firstAttempt returns the first of the running attempts of the task, nil if there is none. The others follow as its
 // duplicates, in the order in which they started.
-func (j *jobState) first(task int) *attempt { return j.live[j.tasks[task].live] }
+func (j *jobState) firstAttempt(task int) *attempt { return j.live[j.tasks[task].live] }
 
-// find returns the running attempt with that id, nil if there is none.
-func (j *jobState) find(id job.Attempt) *attempt {
+// runningAttempt returns the running attempt with that id, nil if there is none.
+func (j *jobState) runningAttempt(id job.Attempt) *attempt {
 	if j == nil || id.Task < 0 || id.Task >= len(j.tasks) {
 		return nil
 	}
-	a := j.first(id.Task)
+	a := j.firstAttempt(id.Task)
 	for a != nil && a.ID.N != id.N {
 		a = a.duplicate
 	}
@@ -307,11 +307,11 @@ type node struct {
 	unseen  bool // a coordinator was started since it was last up, so it is unknown when it went down
 }
 
-// on returns the running attempts of a node in the order of jobs and tasks.
-func (e *Engine) on(n *node) []*attempt {
+// attemptsOn returns the running attempts of a node in the order of jobs and tasks.
+func (e *Engine) attemptsOn(n *node) []*attempt {
 	as := make([]*attempt, len(n.Running))
 	for i, r := range n.Running {
-		as[i] = e.find(r.ID)
+		as[i] = e.runningAttempt(r.ID)
 	}
 	slices.SortFunc(as, byTask)
 	return as

@@ -34,12 +34,12 @@ func (j *jobState) setMeans(t job.TaskTimes) {
 	}
 }
 
-// learn adds the measurements of an attempt that is done. Earlier attempts of its task did the kept work.
-func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time.Duration) {
+// learnMeasures adds the measurements of an attempt that is done. Earlier attempts of its task did the kept work.
+func (e *Engine) learnMeasures(a *attempt, at job.Time, stats []job.PhaseStat, kept time.Duration) {
 	j, i := a.job, a.ID.Task
-	j.uncut(i)
-	took := a.took(at, stats)
-	like := j.alike(i)
+	j.forgetCut(i)
+	took := a.duration(at, stats)
+	like := j.tasksAlike(i)
 	computing := like.running
 	if a.Kind == job.ReduceTask {
 		computing -= j.Shuffles
@@ -55,10 +55,10 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time
 	j.worked()
 }
 
-// took returns the duration of the attempt that ended at that time: by its worker's clock, as the
+// duration returns the duration of the attempt that ended at that time: by its worker's clock, as the
 // report may have come late, or by the engine's time if the worker reports no phases. For a reduce it
 // does not include the shuffle.
-func (a *attempt) took(at job.Time, stats []job.PhaseStat) time.Duration {
+func (a *attempt) duration(at job.Time, stats []job.PhaseStat) time.Duration {
 	if len(stats) > 0 && stats[0].Phase == job.PhaseShuffle {
 		stats = stats[1:]
 	}
@@ -81,8 +81,8 @@ func (a *attempt) outlived(now job.Time) bool {
 // endless reports whether the attempt's allocation lasts until it is given back, as far as known.
 func (a *attempt) endless() bool { return a.alloc == nil || a.alloc.pool.shape.Endless() }
 
-// ends returns the end of the wall time of the attempt's allocation, 0 for never.
-func (a *attempt) ends() job.Time {
+// wallEnd returns the end of the wall time of the attempt's allocation, 0 for never.
+func (a *attempt) wallEnd() job.Time {
 	if a.alloc == nil {
 		return 0
 	}
@@ -94,7 +94,7 @@ func (a *attempt) ends() job.Time {
 // duration is unknown: it may even have been done without its worker being able to report that.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
-	t := &j.alike(i).Left.Times
+	t := &j.tasksAlike(i).Left.Times
 	ran := at.Sub(a.working)
 	if a.Shuffles() || a.node.unseen || ran <= t.Expected() {
 		return
@@ -121,13 +121,13 @@ func (e *Engine) tooLong(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 		job.FormatDuration(ran.Round(time.Second)), help)}
 }
 
-// uncut handles that a task is over: how long it had run before no longer matters.
-func (j *jobState) uncut(i int) {
+// forgetCut handles that a task is over: how long it had run before no longer matters.
+func (j *jobState) forgetCut(i int) {
 	if !j.tasks[i].cut {
 		return
 	}
 	j.tasks[i].cut = false
-	t := &j.alike(i).Left.Times
+	t := &j.tasksAlike(i).Left.Times
 	if t.Cuts--; t.Cuts == 0 {
 		t.Longest = 0
 	}
@@ -145,7 +145,7 @@ const (
 func (a *attempt) whyKill(now job.Time) string {
 	switch maps := &a.job.counts[0]; {
 	case !a.Shuffles():
-	case !sched.InTime(now, a.ends(), a.span()):
+	case !sched.InTime(now, a.wallEnd(), a.grantSpan()):
 		return tooLate
 	case maps.running < maps.left() && a.alloc != nil && a.alloc.Retired:
 		return keepsOff
@@ -153,8 +153,8 @@ func (a *attempt) whyKill(now job.Time) string {
 	return ""
 }
 
-// span returns how much time must be left when the reduce gets a grant to sort.
-func (a *attempt) span() time.Duration { return a.Of.Left.Span(a.job.tasks[a.ID.Task].cut) }
+// grantSpan returns how much time must be left when the reduce gets a grant to sort.
+func (a *attempt) grantSpan() time.Duration { return a.Of.Left.Span(a.job.tasks[a.ID.Task].cut) }
 
 // dropInfeasible kills the shuffling reduces of the pool that cannot end where they are.
 func (e *Engine) dropInfeasible(p *pool) {
@@ -162,9 +162,9 @@ func (e *Engine) dropInfeasible(p *pool) {
 		if n.Shuffles == 0 || n.state != up {
 			continue
 		}
-		for _, a := range e.on(n) {
+		for _, a := range e.attemptsOn(n) {
 			if why := a.whyKill(e.now); why != "" && a.KillReason == "" {
-				e.kill(a, why)
+				e.killAttempt(a, why)
 			}
 		}
 	}
@@ -179,8 +179,8 @@ func (j *jobState) next(yield func(*byNeeds) bool) {
 	}
 }
 
-// waits reports whether some task of the job is ready.
-func (j *jobState) waits() bool {
+// hasReady reports whether some task of the job is ready.
+func (j *jobState) hasReady() bool {
 	return slices.ContainsFunc(j.of, func(t *byNeeds) bool { return t.waits })
 }
 
@@ -191,12 +191,12 @@ func (e *Engine) review(j *jobState) {
 	measured := startable && ends && j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	changed := measured != j.measured
 	j.measured = measured
-	changed = changed || ends && j.grown()
+	changed = changed || ends && j.hasGrown()
 	j.knew.left = min(j.knew.left, j.counts[0].left())
 	for _, t := range j.of {
 		waits, span := startable && t.waiting() > 0, time.Duration(0)
 		if startable && ends {
-			span = j.span(t, t.Begin.Ready.CutOnly())
+			span = j.startSpan(t, t.Begin.Ready.CutOnly())
 		}
 		changed = changed || waits != t.waits || span != t.span
 		t.waits, t.span = waits, span

@@ -7,13 +7,13 @@ import (
 	"berth/internal/core/sched"
 )
 
-// fits reports whether a task of that need could run on one of the allocation's nodes.
-func (a *alloc) fits(need job.Resources) bool {
+// fitsTask reports whether a task of that need could run on one of the allocation's nodes.
+func (a *alloc) fitsTask(need job.Resources) bool {
 	return slices.ContainsFunc(a.sizes, need.Fits) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
 }
 
-// grow notes what a node of the allocation has.
-func (a *alloc) grow(has job.Resources) {
+// noteCapacity notes what a node of the allocation has.
+func (a *alloc) noteCapacity(has job.Resources) {
 	has.Disk, has.Net = 0, 0
 	within := func(b, c job.Resources) bool { return b.Fits(c) && b.GPUType == c.GPUType }
 	if !slices.ContainsFunc(a.sizes, func(b job.Resources) bool { return within(has, b) }) {
@@ -31,7 +31,7 @@ func (a *alloc) shrink() {
 		if n.state != gone {
 			has := n.Capacity.Resources()
 			has.GPUType = n.GPUType
-			a.grow(has)
+			a.noteCapacity(has)
 		}
 	}
 }
@@ -44,14 +44,14 @@ type prospect struct {
 	short int      // allocations on which a task could start if there were more time; those after one that is good are not counted
 }
 
-// add adds what an allocation of the pool offers the next of the tasks.
-func (p *prospect) add(a *alloc, in *pool, t *byNeeds, now job.Time) {
+// addOffer adds what an allocation of the pool offers the next of the tasks.
+func (p *prospect) addOffer(a *alloc, in *pool, t *byNeeds, now job.Time) {
 	span := t.span
 	switch ends := a.Ends; {
-	case a.Retired || !a.fits(t.Need):
-	case !a.up() && a.req.Time != 0 && span+in.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
+	case a.Retired || !a.fitsTask(t.Need):
+	case !a.hasBegun() && a.req.Time != 0 && span+in.startUp.Of(a.req) > a.req.Time, a.hasBegun() && !sched.InTime(now, ends, span):
 		p.short++
-	case !a.up() || ends == 0:
+	case !a.hasBegun() || ends == 0:
 		p.ok, p.until = true, 0
 	case !p.ok || p.until != 0:
 		last := sched.LastStart(ends, span)
@@ -94,7 +94,7 @@ func (e *Engine) isServed(j *jobState) bool {
 // offered returns what the pool's allocations offer the next of the tasks.
 func (e *Engine) offered(p *pool, t *byNeeds) (pr prospect) {
 	for _, a := range p.allocs {
-		if pr.add(a, p, t, e.now); pr.good() {
+		if pr.addOffer(a, p, t, e.now); pr.good() {
 			break
 		}
 	}
@@ -105,7 +105,7 @@ func (e *Engine) offered(p *pool, t *byNeeds) (pr prospect) {
 // needs, so that no job must be examined. Jobs of such a pool need no more than Request.PerNode.
 func (p *pool) servesAll() bool {
 	return p.shape.Endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
-		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.fits(a.req.PerNode)
+		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.fitsTask(a.req.PerNode)
 	})
 }
 
@@ -115,7 +115,7 @@ func (e *Engine) offers(a *alloc) prospect {
 	for _, j := range a.pool.active {
 		for _, t := range j.of {
 			if t.waits {
-				pr.add(a, a.pool, t, e.now)
+				pr.addOffer(a, a.pool, t, e.now)
 			}
 		}
 		if pr.good() {
@@ -128,7 +128,7 @@ func (e *Engine) offers(a *alloc) prospect {
 // whyGiveBack returns why an allocation is to be given back now, or empty if it is not, and
 // whether the reason is that no job can use it.
 func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
-	if a.up() && a.live > 0 {
+	if a.hasBegun() && a.live > 0 {
 		return "", false
 	}
 	pr := e.offers(a)
@@ -140,9 +140,9 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 		return "the job that requested it is done, and its nodes are left to other users", true
 	case a.Retired:
 		return "the job that requested it is done, and other jobs have allocations of their own", true
-	case !a.up() && pr.short > 0:
+	case !a.hasBegun() && pr.short > 0:
 		return "its wall time is too short for the remaining tasks", true
-	case !a.up():
+	case !a.hasBegun():
 		return "no task is left to run on it", true
 	case a.idle() && e.othersWait(a):
 		return "idle, and another allocation may wait for its nodes", true
@@ -157,7 +157,9 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 }
 
 // missed reports whether the allocation still waits after the latest start of its request.
-func (a *alloc) missed(at job.Time) bool { return !a.up() && a.req.Latest != 0 && at > a.req.Latest }
+func (a *alloc) missed(at job.Time) bool {
+	return !a.hasBegun() && a.req.Latest != 0 && at > a.req.Latest
+}
 
 // givesBackMissed reports whether an allocation that has missed its free slot is given back, so that
 // the remaining tasks are planned by the present queue. If that happens repeatedly the
@@ -171,7 +173,7 @@ func (e *Engine) givesBackMissed(a *alloc) bool {
 // has yet to begin.
 func (e *Engine) othersWait(a *alloc) bool {
 	return slices.ContainsFunc(e.allocList, func(b *alloc) bool {
-		return !b.up() && b.req.On == a.req.On && b.req.Batch.Cluster == a.req.Batch.Cluster && b.pool != a.pool && !b.idle()
+		return !b.hasBegun() && b.req.On == a.req.On && b.req.Batch.Cluster == a.req.Batch.Cluster && b.pool != a.pool && !b.idle()
 	})
 }
 
@@ -216,10 +218,10 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 	}
 	p.LastStarts(later)
 	for _, a := range p.allocs {
-		if !a.up() && a.req.Latest != 0 && e.givesBackMissed(a) {
+		if !a.hasBegun() && a.req.Latest != 0 && e.givesBackMissed(a) {
 			later(a.req.Latest + 1)
 		}
-		if !a.up() || a.live > 0 {
+		if !a.hasBegun() || a.live > 0 {
 			continue
 		}
 		switch pr := e.offers(a); {
@@ -247,7 +249,7 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 		if n.Shuffles > 0 && n.alloc.Ends != 0 {
 			for _, a := range n.Running {
 				if a.Shuffles() {
-					later(sched.LastStart(n.alloc.Ends, e.find(a.ID).span()) + 1)
+					later(sched.LastStart(n.alloc.Ends, e.runningAttempt(a.ID).grantSpan()) + 1)
 				}
 			}
 		}

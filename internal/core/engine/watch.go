@@ -21,12 +21,12 @@ type watched struct {
 // progress handles reports of progress. For a reduce only the phases with a core count.
 func (e *Engine) progress(in step.Progress) {
 	for _, p := range in.Of {
-		a := e.find(p.Attempt)
+		a := e.runningAttempt(p.Attempt)
 		if a == nil || a.node.id != in.Node {
 			continue
 		}
 		if a.job.pool.Idle(&a.node.Node, &a.Running, p.Idle); a.job.pool.Freed() {
-			e.mark(a.job.pool)
+			e.markPool(a.job.pool)
 		}
 		if p.Source == job.ProgressNone || a.Shuffles() || a.job.work.Stragglers == job.StragglersOff {
 			continue
@@ -38,7 +38,7 @@ func (e *Engine) progress(in step.Progress) {
 		if p.Age > 0 { // reports are late by chance, and each attempt's by another time
 			age = min(age, p.Age)
 		}
-		a.track.Add(age, a.job.alike(a.ID.Task).past.By(p))
+		a.track.Add(age, a.job.tasksAlike(a.ID.Task).past.By(p))
 		if e.assessAt == 0 {
 			e.assessAt = e.now.Add(e.cfg.AssessEvery)
 		}
@@ -58,7 +58,7 @@ func (e *Engine) assess() {
 				}
 				if dropped { // also if nothing is assessed: no node stays reserved for them
 					e.enqueue(j)
-					e.mark(p)
+					e.markPool(p)
 				}
 			}
 		}
@@ -73,7 +73,7 @@ func (e *Engine) view(j *jobState, t *byNeeds) *straggler.View {
 	v.Ready = t.waiting()
 	reports := false
 	for _, a := range j.sorted() {
-		if j.alike(a.ID.Task) != t || a.KillReason != "" || a.Shuffles() || a.behind != nil || a.alloc != nil && a.alloc.paused {
+		if j.tasksAlike(a.ID.Task) != t || a.KillReason != "" || a.Shuffles() || a.behind != nil || a.alloc != nil && a.alloc.paused {
 			continue
 		}
 		reports = reports || a.track != nil
@@ -92,7 +92,7 @@ func (e *Engine) freeSlots(j *jobState, t *byNeeds, v *straggler.View) {
 	need := t.Need
 	v.Cores = float64(max(1, need.CPUs))
 	for _, n := range j.pool.nodes {
-		if n.state != up || !n.InTime(e.now, j.span(t, false)) {
+		if n.state != up || !n.InTime(e.now, j.startSpan(t, false)) {
 			continue
 		}
 		v.Slots += straggler.Fitting(n.Capacity, need.Vector())
@@ -106,7 +106,7 @@ func (e *Engine) freeSlots(j *jobState, t *byNeeds, v *straggler.View) {
 func (e *Engine) carryOut(j *jobState, t *byNeeds, v *straggler.View, verdicts []straggler.Verdict) {
 	for rank := range verdicts {
 		d := &verdicts[rank]
-		a := j.find(d.Attempt)
+		a := j.runningAttempt(d.Attempt)
 		if a == nil || a.KillReason != "" {
 			continue
 		}
@@ -119,19 +119,19 @@ func (e *Engine) carryOut(j *jobState, t *byNeeds, v *straggler.View, verdicts [
 			e.duplicate(a, t, rank)
 		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.State == straggler.Hung && v.Abort:
 			a.slow = true // if it has the grant to commit it gets no duplicate
-			e.kill(a, "it is too slow: "+d.Why)
+			e.killAttempt(a, "it is too slow: "+d.Why)
 		}
 	}
 	e.enqueue(j)
 	if t.Urgent.Ready.Count() > 0 {
-		e.mark(j.pool)
+		e.markPool(j.pool)
 	}
 }
 
 // duplicate makes the task of an attempt start beside it, unless the task has three attempts already.
 func (e *Engine) duplicate(a *attempt, t *byNeeds, rank int) {
 	also := int32(0)
-	for b := a.job.first(a.ID.Task); b != nil; b = b.duplicate {
+	for b := a.job.firstAttempt(a.ID.Task); b != nil; b = b.duplicate {
 		switch {
 		case b == a:
 		case also != 0:

@@ -26,7 +26,7 @@ func (e *Engine) retire(p *pool) {
 			ended = j.ended
 		}
 		yield := len(p.active) > 0 && (a.req.Courteous || since <= ended)
-		retired := yield && a.job != "" && e.jobs[a.job].over() && !slices.ContainsFunc(p.active, a.counted) && !e.keepsOutputs(a)
+		retired := yield && a.job != "" && e.jobs[a.job].isOver() && !slices.ContainsFunc(p.active, a.counted) && !e.keepsOutputs(a)
 		if a.Retired != retired {
 			a.Retired = retired
 			e.changed(p)
@@ -69,5 +69,5 @@ func (e *Engine) ownSince(p *pool) (latest job.Time) {
 // counted reports whether the first plan of the job counts on the allocation, which was idle.
 func (a *alloc) counted(j *jobState) bool { return slices.Contains(j.work.Idle, a.id) }
 
-// over reports whether the job has ended, or is no longer known.
-func (j *jobState) over() bool { return j == nil || j.state.Final() || j.rests() }
+// isOver reports whether the job has ended, or is no longer known.
+func (j *jobState) isOver() bool { return j == nil || j.state.Final() || j.isResting() }

@@ -110,7 +110,7 @@ func Below(p string) bool {
 func (c *checks) outputs(b *BagSpec) {
 	for _, p := range b.Outputs {
 		if p == Discard {
-			c.must(len(b.Outputs) == 1, "outputs", "%q cannot be combined with a pattern", Discard)
+			c.require(len(b.Outputs) == 1, "outputs", "%q cannot be combined with a pattern", Discard)
 			continue
 		}
 		c.pattern(p, "outputs", "for outputs elsewhere write absolute paths in the command and no pattern")
@@ -124,8 +124,8 @@ func (c *checks) outputs(b *BagSpec) {
 func (c *checks) pattern(p, where, advice string) {
 	bare := path.Clean(placeholder().ReplaceAllString(p, "x"))
 	_, err := path.Match(bare, "")
-	c.must(err == nil, where, "%q is not a valid pattern: a bracket is not closed, or a backslash is the last character", p)
-	c.must(Below(bare) && !strings.ContainsRune(p, 0), where, "%q is not a pattern of names below the job's folder; %s", p, advice)
+	c.require(err == nil, where, "%q is not a valid pattern: a bracket is not closed, or a backslash is the last character", p)
+	c.require(Below(bare) && !strings.ContainsRune(p, 0), where, "%q is not a pattern of names below the job's folder; %s", p, advice)
 }
 
 // Named returns the words of the task's command that depend on its entry: the entry's columns, and words that contain a

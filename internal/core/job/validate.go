@@ -26,10 +26,10 @@ const (
 // field's flag or key.
 func (s *Spec) Validate() error {
 	var c checks
-	c.must(path.IsAbs(s.Dir), "folder", "%q is not an absolute path", s.Dir)
-	c.must(s.Name != "" && len(s.Name) <= maxNameBytes && !hasControl(s.Name), "job-name",
+	c.require(path.IsAbs(s.Dir), "folder", "%q is not an absolute path", s.Dir)
+	c.require(s.Name != "" && len(s.Name) <= maxNameBytes && !hasControl(s.Name), "job-name",
 		"%q is empty, longer than %d bytes or has control characters", s.Name, maxNameBytes)
-	c.must(len(s.Application) <= maxNameBytes && !hasControl(s.Application), "application",
+	c.require(len(s.Application) <= maxNameBytes && !hasControl(s.Application), "application",
 		"%q is longer than %d bytes or has control characters", s.Application, maxNameBytes)
 	c.request(&s.Request)
 	if s.Bag != nil {
@@ -44,7 +44,7 @@ func (s *Spec) Validate() error {
 // checks collects the mistakes of a spec.
 type checks []error
 
-func (c *checks) must(ok bool, where, format string, args ...any) {
+func (c *checks) require(ok bool, where, format string, args ...any) {
 	if !ok {
 		*c = append(*c, ConfigError(where, fmt.Sprintf(format, args...), ""))
 	}
@@ -55,8 +55,8 @@ func hasControl(s string) bool {
 }
 
 func (c *checks) path(p, where string) {
-	c.must(path.IsAbs(p), where, "%q is not an absolute path", p)
-	c.must(!strings.ContainsRune(p, 0), where, "a path cannot have a NUL")
+	c.require(path.IsAbs(p), where, "%q is not an absolute path", p)
+	c.require(!strings.ContainsRune(p, 0), where, "a path cannot have a NUL")
 }
 
 // place checks a path, or the name of objects.
@@ -66,28 +66,28 @@ func (c *checks) place(p, where string) {
 		return
 	}
 	bucket, _ := CutObject(p)
-	c.must(bucket != "" && !strings.ContainsAny(bucket, `*?[{`), where, "%q names no bucket", p)
-	c.must(!strings.ContainsRune(p, 0), where, "a name cannot have a NUL")
+	c.require(bucket != "" && !strings.ContainsAny(bucket, `*?[{`), where, "%q names no bucket", p)
+	c.require(!strings.ContainsRune(p, 0), where, "a name cannot have a NUL")
 }
 
 func (c *checks) request(r *Request) {
-	c.must(regexp.MustCompile(`^([a-z][a-z0-9-]*|script:.+)$`).MatchString(r.On), "on", "%q is not the name of a backend", r.On)
-	c.must(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
+	c.require(regexp.MustCompile(`^([a-z][a-z0-9-]*|script:.+)$`).MatchString(r.On), "on", "%q is not the name of a backend", r.On)
+	c.require(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
 	for i, h := range r.Remote.Hosts {
 		twice := slices.ContainsFunc(r.Remote.Hosts[:i], func(other Host) bool { return other.Name == h.Name })
-		c.must(!twice, "hosts", "host %s is named twice; name it once, with the number of cores of both", h.Name)
+		c.require(!twice, "hosts", "host %s is named twice; name it once, with the number of cores of both", h.Name)
 	}
 	for i, m := range r.Remote.Rent.Machines {
 		twice := slices.ContainsFunc(r.Remote.Rent.Machines[:i], func(other Rented) bool { return other.Name == m.Name })
-		c.must(!twice, "machines", "type %s is named twice; name it once, with the sum of both numbers", m.Name)
+		c.require(!twice, "machines", "type %s is named twice; name it once, with the sum of both numbers", m.Name)
 	}
-	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
+	c.require(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")
 	}
 	for _, name := range r.BatchOnly() {
-		c.must(r.On != "local", name, "only a batch system has this option, and the job runs on this machine; leave it out or change --on")
+		c.require(r.On != "local", name, "only a batch system has this option, and the job runs on this machine; leave it out or change --on")
 	}
 }
 
@@ -95,29 +95,29 @@ func (c *checks) request(r *Request) {
 const gpuTypeChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 func (c *checks) need(n Resources, kind string) {
-	c.must(strings.Trim(n.GPUType, gpuTypeChars) == "", "gpus", "%q is not the name of a type of GPUs", n.GPUType)
-	c.must(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
+	c.require(strings.Trim(n.GPUType, gpuTypeChars) == "", "gpus", "%q is not the name of a type of GPUs", n.GPUType)
+	c.require(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
 }
 
 func (c *checks) bag(b *BagSpec) {
-	c.must(len(b.Command) > 0 && b.Command[0] != "", "command", "the command is empty")
-	c.must(!b.ShellNamed || b.RunsShell(), "shell", "no shell runs a command of several words; write the whole command as one word, in quotes")
+	c.require(len(b.Command) > 0 && b.Command[0] != "", "command", "the command is empty")
+	c.require(!b.ShellNamed || b.RunsShell(), "shell", "no shell runs a command of several words; write the whole command as one word, in quotes")
 	for _, word := range b.Command {
-		c.must(!strings.ContainsRune(word, 0), "command", "%q has a NUL, which no argument can have", word)
+		c.require(!strings.ContainsRune(word, 0), "command", "%q has a NUL, which no argument can have", word)
 	}
 	c.need(b.Need, " of a task")
-	c.must(b.TimeLimit == 0 || b.SignalLead < b.TimeLimit, "signal", "it would be sent %s before the end, and the time limit of a task is %s",
+	c.require(b.TimeLimit == 0 || b.SignalLead < b.TimeLimit, "signal", "it would be sent %s before the end, and the time limit of a task is %s",
 		FormatDuration(b.SignalLead), FormatDuration(b.TimeLimit))
-	c.must(b.MaxMem == 0 || b.MaxMem <= maxMem && (b.MaxMem >= b.Need.Mem || b.AutoMem), "mem", "%s is not from %s to %s",
+	c.require(b.MaxMem == 0 || b.MaxMem <= maxMem && (b.MaxMem >= b.Need.Mem || b.AutoMem), "mem", "%s is not from %s to %s",
 		FormatSize(b.MaxMem), FormatSize(b.Need.Mem), FormatSize(maxMem))
-	c.must(!b.AddressSpace || b.MaxMem == 0 && !b.AutoMem, "limit-address-space", "a program that asks for more memory than it may have fails by itself then, "+
+	c.require(!b.AddressSpace || b.MaxMem == 0 && !b.AutoMem, "limit-address-space", "a program that asks for more memory than it may have fails by itself then, "+
 		"so its task cannot start again with more; leave it out, or give --mem a single size")
-	c.must(!b.AddressSpace || b.Need.Mem > 0 || b.AutoMem, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
+	c.require(!b.AddressSpace || b.Need.Mem > 0 || b.AutoMem, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
 	c.template(b.Stdout, "stdout")
 	c.template(b.Stderr, "stderr")
-	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "it is the same file as stdout; write 2>&1 in a shell command instead")
+	c.require(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "it is the same file as stdout; write 2>&1 in a shell command instead")
 	for _, template := range []string{b.Stdout, b.Stderr} {
-		c.must(!b.Collected(template) || strings.HasSuffix(template, "/"+DefaultStdout) || strings.HasSuffix(template, "/"+DefaultStderr), "stdout",
+		c.require(!b.Collected(template) || strings.HasSuffix(template, "/"+DefaultStdout) || strings.HasSuffix(template, "/"+DefaultStderr), "stdout",
 			"standard output and standard error must both be collected or neither, and %q is one file for each task; %q discards one of them", template, Discard)
 	}
 	c.outputs(b)
@@ -134,19 +134,19 @@ func (c *checks) template(t, where string) {
 	}
 	c.path(t, where)
 	rest := outputPlaceholder().ReplaceAllString(strings.ReplaceAll(t, "{job}", ""), "")
-	c.must(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file; write {task} where the number of the task belongs", t)
-	c.must(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job}, {task} and those of the command", t)
+	c.require(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file; write {task} where the number of the task belongs", t)
+	c.require(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job}, {task} and those of the command", t)
 }
 
 func (c *checks) env(env []string) {
 	for _, kv := range env {
 		name, _, ok := strings.Cut(kv, "=")
-		c.must(ok && name != "" && !strings.ContainsRune(kv, 0), "environment", "%q is not NAME=VALUE", kv)
+		c.require(ok && name != "" && !strings.ContainsRune(kv, 0), "environment", "%q is not NAME=VALUE", kv)
 	}
 }
 
 func (c *checks) mapReduce(m *MapReduceSpec) {
-	c.must(len(m.Inputs) > 0, "input", "there is no input")
+	c.require(len(m.Inputs) > 0, "input", "there is no input")
 	for _, in := range m.Inputs {
 		c.place(in, "input")
 	}
@@ -167,14 +167,14 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 
 func (c *checks) program(p *Program, where string) {
 	if p.Native != "" {
-		c.must(slices.Contains([]string{NativeIdentity, NativeAggregate, NativeSelection}, p.Native) && len(p.Args) == 0, where, "%q is not a native program", p.Native)
-		c.must(where != "mapper" || p.Native != NativeAggregate, where, "%q cannot be a mapper", p.Native)
-		c.must(where != "combiner" || p.Native != NativeSelection, where, "%q cannot be a combiner", p.Native)
+		c.require(slices.Contains([]string{NativeIdentity, NativeAggregate, NativeSelection}, p.Native) && len(p.Args) == 0, where, "%q is not a native program", p.Native)
+		c.require(where != "mapper" || p.Native != NativeAggregate, where, "%q cannot be a mapper", p.Native)
+		c.require(where != "combiner" || p.Native != NativeSelection, where, "%q cannot be a combiner", p.Native)
 		return
 	}
-	c.must(len(p.Args) > 0 && p.Args[0] != "", where, "the command is empty")
+	c.require(len(p.Args) > 0 && p.Args[0] != "", where, "the command is empty")
 	for _, word := range p.Args {
-		c.must(!strings.ContainsRune(word, 0), where, "%q has a NUL, which no argument can have", word)
+		c.require(!strings.ContainsRune(word, 0), where, "%q has a NUL, which no argument can have", word)
 	}
 }
 
@@ -185,9 +185,9 @@ func (c *checks) shipped(files []ShipFile) {
 		c.path(f.Path, "files")
 		clean := f.Name != "" && f.Name != "." && path.Clean(f.Name) == f.Name && !path.IsAbs(f.Name) &&
 			f.Name != ".." && !strings.HasPrefix(f.Name, "../") && !hasControl(f.Name)
-		c.must(clean, "files", "%q is not a valid name below a task's folder", f.Name)
+		c.require(clean, "files", "%q is not a valid name below a task's folder", f.Name)
 		other, taken := names[f.Name]
-		c.must(!taken || other == f.Path, "files", "%s and %s would both be called %q", other, f.Path, f.Name)
+		c.require(!taken || other == f.Path, "files", "%s and %s would both be called %q", other, f.Path, f.Name)
 		names[f.Name] = f.Path
 	}
 }

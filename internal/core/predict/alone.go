@@ -109,5 +109,5 @@ func (t *Trials) Placed() int { return t.list.placed }
 // run places the tasks of a trial.
 func (t *Trials) run(i int, windows []Window) (done float64, left int) {
 	t.list.windows = windows
-	return t.list.run(t.load, t.expect, &t.runs[i])
+	return t.list.runTrial(t.load, t.expect, &t.runs[i])
 }

@@ -61,7 +61,7 @@ func TestTournamentIsASort(t *testing.T) {
 			slots[i].free = float64(rapid.IntRange(-3, 9).Draw(t, "free"))
 		}
 		var now tournament
-		now.begin(slots)
+		now.build(slots)
 		for range 40 {
 			want := 0
 			for i, p := range slots {
@@ -78,11 +78,11 @@ func TestTournamentIsASort(t *testing.T) {
 			}
 			if rapid.IntRange(0, 3).Draw(t, "leaves") == 0 {
 				slots[top].free = math.Inf(1)
-				now.leave(top)
+				now.removeTop(top)
 				continue
 			}
 			slots[top].free += float64(rapid.IntRange(0, 5).Draw(t, "busy"))
-			now.busy(top, slots[top].free)
+			now.setFree(top, slots[top].free)
 		}
 	})
 }

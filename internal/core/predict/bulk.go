@@ -10,13 +10,13 @@ const (
 	bulkGuard = 4
 )
 
-// bulk places all but the last few waves of a stage of many tasks: each slot gets a run of consecutive tasks whose
+// placeBulk places all but the last few waves of a stage of many tasks: each slot gets a run of consecutive tasks whose
 // number follows from their mean duration and the level at which all slots together have done all but the tail. It
 // returns how many tasks it placed and when the last of them ends.
 //
 // A task may get another slot than if all were placed one by one, but a slot's load is a sum of as many durations
 // either way, and the tail levels the slots. The cost depends on the slots and the tail, not on the number of tasks.
-func (l *list) bulk(s *stageRun) (next int, end float64) {
+func (l *list) placeBulk(s *stageRun) (next int, end float64) {
 	n := s.tasks - max(bulkTail, tailWaves*len(l.slots))
 	mean := s.other.mean() + s.rest.mean()
 	if n <= 0 || mean <= 0 || len(l.slots) == 0 {

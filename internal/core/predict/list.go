@@ -47,10 +47,10 @@ type stageRun struct {
 	rest         Series
 }
 
-// run returns when a trial is done, +Inf if it is not, and how many tasks are left.
-func (l *list) run(load Load, expect Expected, t *Trial) (end float64, left int) {
+// runTrial returns when a trial is done, +Inf if it is not, and how many tasks are left.
+func (l *list) runTrial(load Load, expect Expected, t *Trial) (end float64, left int) {
 	maps := stageRun{tasks: load.Maps, expect: expect.Map, rest: t.Maps}
-	end, left = l.stage(&maps)
+	end, left = l.placeStage(&maps)
 	if left > 0 {
 		return math.Inf(1), left + load.Reduces
 	}
@@ -60,22 +60,22 @@ func (l *list) run(load Load, expect Expected, t *Trial) (end float64, left int)
 	if load.Maps == 0 {
 		reduces.from = math.Inf(-1) // no shuffle has waited for maps
 	}
-	last, left := l.stage(&reduces)
+	last, left := l.placeStage(&reduces)
 	if left > 0 {
 		return math.Inf(1), left
 	}
 	return max(end, last, 0), 0
 }
 
-// stage places the tasks of a stage and returns the end of the last one, and how many could not be placed.
-func (l *list) stage(s *stageRun) (end float64, left int) {
+// placeStage places the tasks of a stage and returns the end of the last one, and how many could not be placed.
+func (l *list) placeStage(s *stageRun) (end float64, left int) {
 	l.begun[s.kind] = math.Inf(-1)
 	if s.tasks == 0 {
 		return s.from, 0
 	}
 	l.open(s)
-	next, end := l.bulk(s)
-	l.free.begin(l.slots)
+	next, end := l.placeBulk(s)
+	l.free.build(l.slots)
 	l.placed += s.tasks - next
 	for next < s.tasks || l.head < len(l.lost) {
 		top, ok := l.free.top()
@@ -89,7 +89,7 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 			start, again = max(start, l.lost[l.head].ready), true
 		}
 		if start >= w.End || start+s.expect > w.End+tiny {
-			l.free.leave(top) // the rest of its window is too short for any task
+			l.free.removeTop(top) // the rest of its window is too short for any task
 			continue
 		}
 		var t lost
@@ -100,11 +100,11 @@ func (l *list) stage(s *stageRun) (end float64, left int) {
 		if done > w.End+tiny {
 			t.ready = w.End
 			l.lose(t)
-			l.free.leave(top)
+			l.free.removeTop(top)
 			continue
 		}
 		end = max(end, done)
-		l.free.busy(top, done)
+		l.free.setFree(top, done)
 	}
 	return end, 0
 }

@@ -25,8 +25,8 @@ func orderOf(t float64) uint64 {
 	return b ^ (uint64(int64(b)>>63) | 1<<63) //nolint:gosec // the sign, spread
 }
 
-// begin builds the tree.
-func (t *tournament) begin(slots []slot) {
+// build builds the tree.
+func (t *tournament) build(slots []slot) {
 	t.leaves = 1 << bits.Len(uint(max(len(slots)-1, 0))) //nolint:gosec // not negative
 	n := int(t.leaves)                                   //nolint:gosec // likewise
 	t.nodes, t.won = resized(t.nodes, n), resized(t.won, 2*n)
@@ -60,11 +60,11 @@ func (t *tournament) top() (slot int, ok bool) {
 	return int(t.nodes[0] & (t.leaves - 1)), t.nodes[0] != gone //nolint:gosec // less than there are slots
 }
 
-// busy sets when the slot at the top is free next.
-func (t *tournament) busy(slot int, free float64) { t.replay(slot, t.contender(slot, free)) }
+// setFree sets when the slot at the top is free next.
+func (t *tournament) setFree(slot int, free float64) { t.replay(slot, t.contender(slot, free)) }
 
-// leave removes the slot at the top.
-func (t *tournament) leave(slot int) { t.replay(slot, gone) }
+// removeTop removes the slot at the top.
+func (t *tournament) removeTop(slot int) { t.replay(slot, gone) }
 
 func (t *tournament) replay(slot int, c uint64) {
 	for i := (uint64(slot) + t.leaves) / 2; i > 0; i /= 2 { //nolint:gosec // not negative

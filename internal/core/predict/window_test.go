@@ -185,7 +185,7 @@ func TestBulkIsAsOneByOne(t *testing.T) {
 				r := reference{windows, trials.expect.Map, func(i int, _ bool) float64 { return run.Maps.at(i) }}
 				end, left := r.run(4000, 0, func(w Window) int { return w.TaskSlots })
 				one := list{windows: windows}
-				mine, undone := one.stage(&stageRun{tasks: 4000, expect: trials.expect.Map, rest: run.Maps})
+				mine, undone := one.placeStage(&stageRun{tasks: 4000, expect: trials.expect.Map, rest: run.Maps})
 				if (left > 0) != (undone > 0) || math.Abs(float64(left-undone)) > 40 || undone == 0 && math.Abs(end-mine) > 0.02*end {
 					t.Fatalf("run %d: maps end at %g with %d left, one by one at %g with %d", i, mine, undone, end, left)
 				}

@@ -29,7 +29,7 @@ func TestAgainElsewhere(t *testing.T) {
 			tasks := NewTasks(j, job.BagTask)
 			j.By = []*Tasks{tasks}
 			tasks.Set(w.Policy, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
-			if n := 1 + draw(6, "tasks"); slices.ContainsFunc(w.Nodes, func(n *Node) bool { return fits(tasks.Begin.Peak, n.Capacity) }) {
+			if n := 1 + draw(6, "tasks"); slices.ContainsFunc(w.Nodes, func(n *Node) bool { return fitsFree(tasks.Begin.Peak, n.Capacity) }) {
 				tasks.Begin.Ready.Extend(0, int32(n-1))
 				left += n
 			}
@@ -89,8 +89,8 @@ func (w *againWorld) enqueue(j *Job) {
 // mayRun says by the definition whether a task of a job may run on a node.
 func (w *againWorld) mayRun(c *Candidate, task int, n *Node) bool {
 	bad := w.failed[job.Attempt{Job: c.Job.ID, Task: task}]
-	return fits(c.Demand, n.Free()) && (!slices.Contains(bad, int32(n.Index)) ||
-		!slices.ContainsFunc(w.Nodes, func(m *Node) bool { return !slices.Contains(bad, int32(m.Index)) && fits(c.Peak, m.Capacity) }))
+	return fitsFree(c.Demand, n.Free()) && (!slices.Contains(bad, int32(n.Index)) ||
+		!slices.ContainsFunc(w.Nodes, func(m *Node) bool { return !slices.Contains(bad, int32(m.Index)) && fitsFree(c.Peak, m.Capacity) }))
 }
 
 // run starts what the policy decides.
@@ -124,7 +124,7 @@ func (w *againWorld) run(t *rapid.T) {
 					t.Fatalf("task %d of %s could start again on %s", task, j.ID, n.Host)
 				}
 			}
-			if c.Ready.count > 0 && fits(c.Demand, n.Free()) {
+			if c.Ready.count > 0 && fitsFree(c.Demand, n.Free()) {
 				t.Fatalf("a task of %s that never started could start on %s", j.ID, n.Host)
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"berth/internal/core/job"
 )
 
-// hold reserves a node for the first candidate of the group, the first that found no room, so that smaller
+// holdNode reserves a node for the first candidate of the group, the first that found no room, so that smaller
 // candidates of later jobs do not delay it forever. With nil no node is reserved.
-func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
+func (r *Selector) holdNode(p *Pool, g *Group, now job.Time) {
 	var j *Job
 	if g != nil && len(p.Groups) > 1 {
 		j = g.line[0].Job
@@ -72,7 +72,7 @@ func (n *Node) couldRun(g *Group, now job.Time) bool {
 
 // holds reports whether the node is large enough for a task of the group and has enough time for it.
 func (n *Node) holds(g *Group, now job.Time) bool {
-	return fits(g.Peak, n.Capacity) && n.suits(&g.Needs) && n.InTime(now, g.Span)
+	return fitsFree(g.Peak, n.Capacity) && n.suits(&g.Needs) && n.InTime(now, g.Span)
 }
 
 // keptFrom reports whether the reserved node is closed to the group: the node is not reserved for this group, the group
@@ -92,7 +92,7 @@ func (r *Selector) spares(g *Group) bool {
 			sum = sum.Plus(a.Holds)
 		}
 	}
-	return fits(sum, r.held.Capacity)
+	return fitsFree(sum, r.held.Capacity)
 }
 
 // LastStarts calls offer with each time after which a group that found no room can start on no node of an allocation any more. Then

@@ -49,7 +49,7 @@ func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phas
 	free, has := n.Free(), n.Capacity
 	for _, f := range [...]fill{filled, whole} {
 		for _, r := range [...]job.Resource{job.CPU, job.Memory, job.GPU, job.Disk, job.Net} {
-			enough := f.rate(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r))
+			enough := f.enoughFree(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r))
 			if r == job.Memory || r == job.GPU {
 				enough = takes.Of(r) <= max(0, free.Of(r))
 			}

@@ -50,9 +50,9 @@ func TestNearStarted(t *testing.T) {
 		}
 		for range files {
 			host := fmt.Sprint("h", rapid.IntRange(0, 3).Draw(t, "host"))
-			task := int32(live.pick(false, host, nil))
+			task := int32(live.pickTask(false, host, nil))
 			if rapid.Bool().Draw(t, "restart") {
-				if after := int32(replay.pick(false, host, nil)); after != task {
+				if after := int32(replay.pickTask(false, host, nil)); after != task {
 					t.Fatalf("%d starts on %s, and %d after a replay", task, host, after)
 				}
 			}

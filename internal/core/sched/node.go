@@ -66,7 +66,7 @@ func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used).Plus(n.lent) 
 
 // Admits reports whether the node has the cores, the memory and the GPUs for a lost attempt that turned out to run there still.
 func (n *Node) Admits(takes job.Vector) bool {
-	return len(n.waiting.line) == 0 && fits(takes, n.Free())
+	return len(n.waiting.line) == 0 && fitsFree(takes, n.Free())
 }
 
 // leavesRoom reports whether all reduces that shuffle on the node, and one more, leave room bytes free. That is the
@@ -165,8 +165,8 @@ func (n *Node) bySince() []*Candidate {
 	})
 }
 
-// fits reports whether the free cores, the free memory and the free GPUs suffice.
-func fits(takes, free job.Vector) bool {
+// fitsFree reports whether the free cores, the free memory and the free GPUs suffice.
+func fitsFree(takes, free job.Vector) bool {
 	return takes.CPU <= free.CPU && takes.Memory <= free.Memory && takes.GPU <= free.GPU
 }
 

@@ -61,7 +61,7 @@ func (p *Pool) Put(c *Candidate) bool {
 	if group == nil {
 		group = &Group{Needs: c.Needs}
 		if !slices.ContainsFunc(p.Groups, func(g *Group) bool { return g.Weight == c.Weight }) {
-			p.renew(c.Weight)
+			p.renewWeights(c.Weight)
 		}
 		if p.byNeeds == nil {
 			p.byNeeds = make(map[Needs]*Group)
@@ -124,8 +124,8 @@ func (p *Pool) Free(n *Node) {
 // Freed reports whether freed nodes wait for a search.
 func (p *Pool) Freed() bool { return len(p.freed) > 0 }
 
-// take returns the nodes that were freed since the last call, and reuses the result of that call.
-func (p *Pool) take(before []*Node) []*Node {
+// takeFreed returns the nodes that were freed since the last call, and reuses the result of that call.
+func (p *Pool) takeFreed(before []*Node) []*Node {
 	freed := p.freed
 	p.freed = before[:0]
 	for _, n := range freed {

@@ -20,7 +20,7 @@ type oneNode struct {
 func (o *oneNode) Through(_ *Job, _ *Tasks, phase job.Phase) job.Phase { return phase }
 
 func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
-	o.nodes = append(o.nodes, p.take(nil)...)
+	o.nodes = append(o.nodes, p.takeFreed(nil)...)
 	for ; len(o.nodes) > 0; o.nodes = o.nodes[1:] {
 		n := o.nodes[0]
 		var best *Candidate
@@ -30,7 +30,7 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 				if d.Running != nil {
 					free = free.Plus(d.Running.Holds)
 				}
-				if fits(d.Demand, free) && (best == nil || d.Demand.Memory > best.Demand.Memory) {
+				if fitsFree(d.Demand, free) && (best == nil || d.Demand.Memory > best.Demand.Memory) {
 					best = d
 				}
 			}

@@ -82,8 +82,8 @@ func (q *Ready) Retry(task, avoid int32, cut bool, failed []int32) {
 // Choosy reports whether each of the ready tasks has failed on some node, so that a node with room may be none for them.
 func (q *Ready) Choosy() bool { return q.count == 0 && q.marked > 0 && q.marked == len(q.retry) }
 
-// again returns the index of the first retry that may start, −1 if there is none; may nil: all may.
-func (q *Ready) again(may func(*retry) bool) int {
+// startableRetry returns the index of the first retry that may start, −1 if there is none; may nil: all may.
+func (q *Ready) startableRetry(may func(*retry) bool) int {
 	best := -1
 	for i := range q.retry {
 		if (best < 0 || q.retry.Less(i, best)) && (may == nil || may(&q.retry[i])) {
@@ -98,11 +98,11 @@ func (q *Ready) again(may func(*retry) bool) int {
 // CutOnly reports whether all ready tasks were cut short before.
 func (q *Ready) CutOnly() bool { return q.count == 0 && len(q.retry) > 0 && q.retry[0].cut }
 
-// pick returns the task to start on the host: a retry before a task that never started, unless the node is to be avoided for it; among tasks
+// pickTask returns the task to start on the host: a retry before a task that never started, unless the node is to be avoided for it; among tasks
 // that never started first one that has its data on the host, then one whose data no host has. may says which retries may start there, see
 // again. If there is no other task, one of them may.
-func (q *Ready) pick(avoided bool, host string, may func(*retry) bool) int {
-	if i := q.again(may); i >= 0 && (q.count == 0 || !avoided && !q.retry[i].cut) {
+func (q *Ready) pickTask(avoided bool, host string, may func(*retry) bool) int {
+	if i := q.startableRetry(may); i >= 0 && (q.count == 0 || !avoided && !q.retry[i].cut) {
 		return int(q.retry[i].task)
 	}
 	if task, ok := q.Local(host); ok {
@@ -119,7 +119,7 @@ func (q *Ready) Fresh(host string) (task int, ok bool) {
 	if len(q.retry) > 0 || q.count == 0 {
 		return 0, false
 	}
-	return q.pick(false, host, nil), true
+	return q.pickTask(false, host, nil), true
 }
 
 // First returns the first task in line, 0 if none is ready.

@@ -60,7 +60,7 @@ func TestReady(t *testing.T) {
 				taken = slices.Delete(taken, i, i+1)
 			} else if len(fresh)+len(again) > 0 {
 				host := fmt.Sprint("node", rapid.IntRange(0, 4).Draw(t, "host"))
-				task := int32(q.pick(false, host, nil))
+				task := int32(q.pickTask(false, host, nil))
 				near := slices.IndexFunc(homes, func(h job.DataHost) bool { return h.Host == host })
 				switch {
 				case len(again) > 0 && !again[task]:
@@ -92,7 +92,7 @@ func TestReadyReplays(t *testing.T) {
 	live.Near(homes)
 	replay.Near(homes)
 	for i := range 200 {
-		task := int32(live.pick(false, fmt.Sprint("node", i*i%5), nil))
+		task := int32(live.pickTask(false, fmt.Sprint("node", i*i%5), nil))
 		live.Take(task)
 		replay.Take(task)
 		if live.String() != replay.String() {
@@ -117,7 +117,7 @@ func BenchmarkReadyHomes(b *testing.B) {
 			q.Extend(0, tasks-1)
 			q.Near(homes)
 		}
-		q.Take(int32(q.pick(false, names[rng.IntN(hosts)], nil)))
+		q.Take(int32(q.pickTask(false, names[rng.IntN(hosts)], nil)))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestReadyExtend(t *testing.T) {
 			}
 		}
 		for _, task := range want {
-			if got := int32(q.pick(false, "", nil)); got != task {
+			if got := int32(q.pickTask(false, "", nil)); got != task {
 				t.Fatalf("%d starts, want %d", got, task)
 			}
 			q.Take(task)

@@ -77,7 +77,7 @@ func (r *Selector) Moved(p *Pool, j *Job, was Priority) bool {
 // Select continues the pass over the pool and returns its next decision.
 func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	if !r.pass.open {
-		r.pass.freed = p.take(r.pass.freed)
+		r.pass.freed = p.takeFreed(r.pass.freed)
 		r.pass.open, r.pass.next, r.pass.tasks, r.pass.holds, r.pass.room = true, 0, false, false, 0
 	}
 	for ; r.pass.next < len(r.pass.freed); r.pass.next++ {
@@ -99,7 +99,7 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 		return d
 	}
 	if !r.pass.holds {
-		r.hold(p, nil, now)
+		r.holdNode(p, nil, now)
 	}
 	r.pass.open = false
 	return Decision{}
@@ -137,7 +137,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 			continue
 		}
 		if w := r.Worth(p, n, g.line[0], len(r.pass.roomy)); w > worth {
-			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pick(avoided, n.Host, g.mayRetry(p, n, now))}, w
+			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pickTask(avoided, n.Host, g.mayRetry(p, n, now))}, w
 		}
 		g.tried = true
 		r.pass.roomy = append(r.pass.roomy, g)
@@ -195,7 +195,7 @@ func (r *Selector) block(p *Pool, g *Group, now job.Time) (end []*Running) {
 	}
 	if !r.pass.holds && r.holdable(p, g, now) {
 		r.pass.holds = true
-		r.hold(p, g, now)
+		r.holdNode(p, g, now)
 	}
 	return end
 }
@@ -278,7 +278,7 @@ func (p *Pool) Suits(c *Candidate, n *Node, now job.Time) bool {
 // starts reports whether one of the tasks of the group's first candidate may start on the node, if it has room.
 func (g *Group) starts(p *Pool, n *Node, now job.Time) bool {
 	q := &g.line[0].Ready
-	return !g.Urgent && !q.Choosy() || q.again(g.mayRetry(p, n, now)) >= 0
+	return !g.Urgent && !q.Choosy() || q.startableRetry(g.mayRetry(p, n, now)) >= 0
 }
 
 // weighed is the maximum number of nodes with room that are compared for a candidate. Computing a utility takes

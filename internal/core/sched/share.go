@@ -71,10 +71,10 @@ func (f fill) admits(n *Node, takes job.Vector) bool {
 	used, has := n.Capacity.Minus(n.Free()), n.Capacity
 	cores := f
 	cores.share = f.cpu
-	return cores.rate(takes.CPU, used.CPU, has.CPU) && f.rate(takes.Disk, used.Disk, has.Disk) && f.rate(takes.Net, used.Net, has.Net)
+	return cores.enoughFree(takes.CPU, used.CPU, has.CPU) && f.enoughFree(takes.Disk, used.Disk, has.Disk) && f.enoughFree(takes.Net, used.Net, has.Net)
 }
 
-// rate reports whether enough of a resource is free, given how much is demanded, used and available in all; has 0: unknown.
-func (f fill) rate(takes, used, has int64) bool {
+// enoughFree reports whether enough of a resource is free, given how much is demanded, used and available in all; has 0: unknown.
+func (f fill) enoughFree(takes, used, has int64) bool {
 	return takes <= 0 || has <= 0 || used <= 0 || float64(min(takes, has))*f.share <= f.over*float64(has)-float64(used)
 }

@@ -51,9 +51,9 @@ func (p *Pool) use(j *Job, seconds float64) {
 // shared reports whether jobs of several weights share the nodes: then each start may change who is next.
 func (p *Pool) shared() bool { return len(p.used) > 1 }
 
-// renew has all weights begin anew: only what runs counts. It is called when a job is the first of its weight that has
+// renewWeights has all weights begin anew: only what runs counts. It is called when a job is the first of its weight that has
 // something to start.
-func (p *Pool) renew(weight float64) {
+func (p *Pool) renewWeights(weight float64) {
 	if _, ok := p.used[weight]; !p.Weighed || ok && len(p.used) == 1 {
 		return
 	}

@@ -71,7 +71,7 @@ func (b *assessment) scaleOf(r *Running) *scale {
 	}
 	l, known := b.scales[r.Track.Source]
 	if !known {
-		l = b.scale(r.Track.Source)
+		l = b.curveScale(r.Track.Source)
 		b.scales[r.Track.Source] = l
 	}
 	return l

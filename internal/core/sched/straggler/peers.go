@@ -12,9 +12,9 @@ const (
 	steps     = 40 // number of its marks
 )
 
-// peers returns a scale made from the running attempts, nil if they are too few: their median count at each age that half of
+// peerScale returns a scale made from the running attempts, nil if they are too few: their median count at each age that half of
 // them have reached. It has no end; while nothing else is known, tasks are expected to take twice the median age of these attempts.
-func (v *View) peers(source job.ProgressSource) *scale {
+func (v *View) peerScale(source job.ProgressSource) *scale {
 	of := v.sample(source)
 	if len(of) < fewest {
 		return nil

@@ -67,12 +67,12 @@ func (l *scale) left(n, tau float64) float64 {
 // usual returns the virtual time that the count may mean and that is next to t, as an attempt is more likely to be as fast as others than not.
 func (r *reading) usual(t float64) float64 { return min(max(t, r.low), r.high) }
 
-// scale returns the scale for progress from the source: the curves of attempts of this run that were done or, while
+// curveScale returns the scale for progress from the source: the curves of attempts of this run that were done or, while
 // these are too few, the median of the running ones. Earlier runs had other nodes or other inputs, so they determine the distance to
 // the end but not the speed of a healthy attempt. It is nil if too few attempts run and none of this run was done.
-func (v *View) scale(source job.ProgressSource) (l *scale) {
+func (v *View) curveScale(source job.ProgressSource) (l *scale) {
 	own, earlier := v.done(v.Past.Own, source), v.done(v.Past.Earlier, source)
-	switch peers := v.peers(source); {
+	switch peers := v.peerScale(source); {
 	case own != nil && (len(own.ends) >= fewest || peers == nil):
 		l = own
 	case peers != nil && own != nil:
@@ -153,7 +153,7 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *scale {
 		return nil
 	}
 	slices.SortFunc(l.ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t)) })
-	l.shape, l.took = merge(of), median(took)
+	l.shape, l.took = medianShape(of), median(took)
 	l.differ(of, v.sample(source))
 	return l
 }

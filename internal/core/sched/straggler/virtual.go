@@ -79,9 +79,9 @@ func (s *shape) count(t float64) float64 {
 	return s.n[i-1] + (s.n[i]-s.n[i-1])*(t-s.last[i-1])/(s.first[i]-s.last[i-1])
 }
 
-// merge returns the median of shapes: for each count of the shape with the median end, the median of all inverses. So a slow attempt
+// medianShape returns the median of shapes: for each count of the shape with the median end, the median of all inverses. So a slow attempt
 // among them does little harm.
-func merge(of []*shape) *shape {
+func medianShape(of []*shape) *shape {
 	if len(of) == 1 {
 		return of[0]
 	}
