@@ -219,6 +219,7 @@ func FuzzBag(f *testing.F) {
 	f.Add("echo\n{}\n:::\na\nb\n:::+\n1\n2", "")
 	f.Add("--each-line\n-\n--\nsort {} | uniq", "x y\n\r\nz")
 	f.Add("-a1-10%3\n--retries=2\n-N2-4\n--mem\n1G\nx {2}", "")
+	f.Add("-I\nx\x9c\n--\necho\nx\x9c\n:::\na", "")
 	dir := userDir(f)
 	f.Fuzz(func(t *testing.T, line, stdin string) {
 		if strings.Contains(line, "9999") || strings.Contains(line, "::::") || strings.Contains(line, "each-line") && strings.Contains(line, "/") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"berth/internal/core/job"
 )
@@ -111,6 +112,7 @@ func (o *Option) Set(a *Ask, where, value string) error {
 // readers are what the table names as ways to read a value.
 var readers = map[string]func(where, value string) (any, error){
 	"text":     func(_, value string) (any, error) { return value, nil },
+	"utf8":     of(utf8Text),
 	"texts":    func(_, value string) (any, error) { return []string{value}, nil },
 	"place":    func(_, value string) (any, error) { return strings.ToLower(value), nil },
 	"names":    of(names),
@@ -127,6 +129,14 @@ var readers = map[string]func(where, value string) (any, error){
 	"joblog":   of(joblog),
 	"power":    of(NodePower),
 	"rates":    of(NodeRates),
+}
+
+// utf8Text reads a text that is looked for among others as characters.
+func utf8Text(where, value string) (string, error) {
+	if !utf8.ValidString(value) {
+		return "", job.ArgumentError(where, fmt.Sprintf("%q is not a text in UTF-8", value), "write another one")
+	}
+	return value, nil
 }
 
 func of[T any](read func(where, value string) (T, error)) func(where, value string) (any, error) {
