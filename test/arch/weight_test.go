@@ -24,7 +24,7 @@ var mostTokens = map[string]struct {
 	"driver":    {84204, ""},
 	"hits":      {25918, ""},
 	"mapreduce": {54021, ""},
-	"node":      {68905, ""},
+	"node":      {68948, "all threads of a worker are bound, also those that begin meanwhile"},
 	"server":    {89501, ""},
 	"show":      {39670, ""},
 	"simulate":  {42687, ""},

@@ -114,20 +114,26 @@ func cpuSet(cores []int) (set unix.CPUSet) {
 }
 
 // Bind binds every thread of this process to the cores. Threads that are created later inherit the
-// binding.
+// binding. One that is not bound yet may create another meanwhile, so it looks again until all are, some
+// times at most, as the kernel may bind them to fewer.
 func Bind(cores []int) error {
 	set := cpuSet(cores)
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return err
-	}
-	for _, t := range threads {
-		tid, err := strconv.Atoi(t.Name())
+	for all, try := false, 0; !all && try < 10; try++ {
+		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
-			continue
-		}
-		if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH {
 			return err
+		}
+		all = true
+		for _, t := range threads {
+			var has unix.CPUSet
+			tid, _ := strconv.Atoi(t.Name()) // the kernel lists numbers only
+			if unix.SchedGetaffinity(tid, &has) != nil || has == set {
+				continue // it has ended, or is bound
+			}
+			all = false
+			if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH {
+				return err
+			}
 		}
 	}
 	return nil
