@@ -20,7 +20,7 @@ var mostTokens = map[string]struct {
 }{
 	"command":   {47420, "a list where one value is wanted is refused in stages, too"},
 	"compat":    {25151, ""},
-	"core":      {215172, "phases that no attempt of a job went through cost a job nothing"},
+	"core":      {215174, "phases that no attempt of a job went through cost a job nothing"},
 	"driver":    {84204, ""},
 	"hits":      {25918, ""},
 	"mapreduce": {54021, ""},

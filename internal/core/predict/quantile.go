@@ -20,7 +20,7 @@ func Quantiles(inv Invariants, shape Shape, seed uint64, qs ...float64) []float6
 	runs := NewTrials(inv, load, measured, load.Trials(8, 128, 1<<18), seed).Alone(Window{TaskSlots: shape.MapSlots.Count, ReduceSlots: shape.ReduceSlots.Count})
 	out := make([]float64, len(qs))
 	for i, q := range qs {
-		out[i] = runs.Quantile(q) / max(shape.MapSlots.Speed, shape.ReduceSlots.Speed)
+		out[i] = runs.Quantile(q) / max(shape.MapSlots.Speed, shape.ReduceSlots.Speed, tiny) // 0 without slots
 	}
 	return out
 }

@@ -79,3 +79,12 @@ func BenchmarkQuantiles(b *testing.B) {
 		Quantiles(inv, Shape{Maps: 1_000_000, MapSlots: Uniform(64)}, 7, 0.5, 0.95)
 	}
 }
+
+// TestQuantilesOfNothing: without slots nothing takes any time, and no quantile is undefined.
+func TestQuantilesOfNothing(t *testing.T) {
+	for _, shape := range []Shape{{}, {Maps: 3}, {MapSlots: Uniform(2)}} {
+		if q := Quantiles(Invariants{}, shape, 1, 0.05, 0.95); q[0] != 0 || q[1] != 0 {
+			t.Errorf("%+v takes %v", shape, q)
+		}
+	}
+}
