@@ -296,7 +296,8 @@ func (d *doors) nextflow(t *testing.T) {
 	}
 }
 
-// TestSlurmDoors: the jobs of a workflow and the calls of an executor that come together are in few batch jobs of Slurm.
+// TestSlurmDoors: the jobs of a workflow and the calls of an executor are in few batch jobs of Slurm. Where they come one by one, as
+// from a busy machine, the first batch jobs are for those that there were; but no core is requested twice, so there are four at most.
 func TestSlurmDoors(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
@@ -310,8 +311,8 @@ if __name__ == "__main__":
     with berth.Executor(flags=["--on", "slurm"]) as executor:
         print(len(set(executor.map(where, range(20)))), "batch jobs")
 `)
-	if said := d.run(t, "python", "calls.py"); said != "1 batch jobs\n" && said != "2 batch jobs\n" {
-		t.Errorf("the calls were in %s", said)
+	if said := d.run(t, "python", "calls.py"); !regexp.MustCompile(`\A[1-4] batch jobs\n\z`).MatchString(said) {
+		t.Errorf("twenty calls were in %s", said)
 	}
 	d.write("Snakefile", `rule all:
     input: "sum"
@@ -319,12 +320,12 @@ rule part:
     output: "part{i}"
     shell: "echo $SLURM_JOB_ID > {output}"
 rule sum:
-    input: expand("part{i}", i=range(3))
+    input: expand("part{i}", i=range(8))
     output: "sum"
     shell: "sort -u {input} > {output}"
 `)
 	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--berth-flags", "--on slurm")
-	if n := strings.Count(d.read("sum"), "\n"); n < 1 || n > 2 {
-		t.Errorf("three jobs were in %d batch jobs\n%s", n, said)
+	if n := strings.Count(d.read("sum"), "\n"); n < 1 || n > 4 {
+		t.Errorf("eight jobs were in %d batch jobs\n%s", n, said)
 	}
 }
