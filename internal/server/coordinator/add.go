@@ -25,17 +25,9 @@ func (l *live) task(i int) (job.Entry, *task.Spec) {
 // addTasks adds tasks to an open bag.
 func (s *Server) addTasks(ctx context.Context, id job.ID, req control.Add) (any, error) {
 	l := s.lookup(id)
-	switch {
-	case l == nil:
+	if l == nil {
 		return nil, s.notInMemory(id)
-	case l.Tasks.More == nil:
-		return nil, notOpen(id)
 	}
-	return s.addTo(ctx, l, req)
-}
-
-// addTo adds tasks to an open bag.
-func (s *Server) addTo(ctx context.Context, l *live, req control.Add) (control.Added, error) {
 	return s.takeOn(ctx, l, control.Submit{First: &req}, nil)
 }
 
@@ -59,7 +51,10 @@ func (s *Server) takeOn(ctx context.Context, l *live, req control.Submit, work *
 			err = s.acceptJob(l, *work)
 		}
 		if err == nil && r.N > 0 {
-			err = s.grow(l, r)
+			if err = s.step(step.Add{TasksAdded: r}); err == nil {
+				l.added += r.N
+				s.limitGarbage()
+			}
 		}
 		if refused = err != nil; !refused && req.Close && s.jobs[l.Spec.ID] != nil { // else it has ended meanwhile
 			err = s.step(step.Close{Job: l.Spec.ID})
@@ -80,7 +75,7 @@ func (s *Server) takeOn(ctx context.Context, l *live, req control.Submit, work *
 func (s *Server) putTasks(ctx context.Context, l *live, req control.Add, work *job.Work) (added control.Added, r event.TasksAdded, err error) {
 	more, before := l.Tasks.More, l.Tasks.Entries.Len()
 	if more == nil {
-		return added, r, notOpen(l.Spec.ID)
+		return added, r, job.ArgumentError(string(l.Spec.ID), "the job is not an open bag", "submit one with: berth bag --open")
 	}
 	if work != nil { // a coordinator may have died before it recorded the bag
 		err = more.Cut(0)
@@ -107,7 +102,7 @@ func (s *Server) putTasks(ctx context.Context, l *live, req control.Add, work *j
 			}
 		}
 	}
-	if err = s.spaciousFor(l, r); err == nil {
+	if err = s.spacious(l, r); err == nil {
 		err = more.Append(req.Key, specs)
 	}
 	return added, r, err
@@ -156,38 +151,6 @@ func (l *live) needsOf(t *task.Spec) job.Needs {
 		n.Size = rundir.InputSize(dir, append(slices.Clone(t.Command), t.Entry...))
 	}
 	return n
-}
-
-// grow has the engine take on tasks of an open bag that are on disk. It runs in the loop.
-func (s *Server) grow(l *live, r event.TasksAdded) error {
-	err := s.step(step.Add{TasksAdded: r})
-	if err == nil {
-		l.added += r.N
-		s.limitGarbage()
-	}
-	return err
-}
-
-// spaciousFor returns an error if there is no room for further tasks of an open bag. To ask writes a file, which takes longer than to add a
-// task. So once there was spareRoom the records of further tasks may use half of it.
-func (s *Server) spaciousFor(l *live, r event.Record) error {
-	n, err := recordable(r)
-	if err != nil {
-		return err
-	}
-	if l.spare -= n; l.spare >= 0 && !s.full.Load() {
-		return nil
-	}
-	l.spare = 0
-	if err := s.spacious(l.run.Dir, r); err != nil {
-		return err
-	}
-	l.spare = spareRoom / 2
-	return nil
-}
-
-func notOpen(id job.ID) error {
-	return job.ArgumentError(string(id), "the job is not an open bag", "submit one with: berth bag --open")
 }
 
 // parseTasks reads the tasks of a request, each as the line that it was or would have been.

@@ -24,11 +24,11 @@ func (s *Server) handler() http.Handler {
 		"GET /v1/jobs":              tell(s.listJobs),
 		"GET /v1/held":              tell(s.listHeld),
 		"POST /v1/jobs":             take(func(ctx context.Context, _ job.ID, req control.Submit) error { return s.submit(ctx, req) }),
-		"GET /v1/jobs/{id}/watch":   s.watchJob,
+		"GET /v1/jobs/{id}/watch":   s.ofJob(s.watchJob),
 		"GET /v1/jobs/{id}/explain": tell(s.explain),
-		"GET /v1/jobs/{id}/running": tell(s.running),
-		"GET /v1/jobs/{id}/states":  tell(s.states),
-		"GET /v1/jobs/{id}/events":  s.streamEvents,
+		"GET /v1/jobs/{id}/running": s.ofJob(s.running),
+		"GET /v1/jobs/{id}/states":  s.ofJob(s.states),
+		"GET /v1/jobs/{id}/events":  s.ofJob(s.streamEvents),
 		"POST /v1/jobs/{id}/resume": take(s.resume),
 		"POST /v1/jobs/{id}/cancel": take(s.cancel),
 		"POST /v1/jobs/{id}/tasks":  ask(s.addTasks),
@@ -52,6 +52,18 @@ func tell(of func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := of(r)
 		answer(w, v, err)
+	}
+}
+
+// ofJob has handle answer a request about a job that is in memory.
+func (s *Server) ofJob(handle func(*live, http.ResponseWriter, *http.Request)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		l := s.lookup(named(r))
+		if l == nil {
+			answer(w, nil, s.notInMemory(named(r)))
+			return
+		}
+		handle(l, w, r)
 	}
 }
 

@@ -75,7 +75,9 @@ func (s *Server) endingOf(l *live, log *joblog, rented *report.Rented) *ending {
 // late tells why nobody waits for the end of the job any longer.
 func (e *ending) late() {
 	e.s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", e.l.Spec.ID)
-	e.l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
+	e.l.with(func(j *report.Job) {
+		j.AddNote("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
+	})
 }
 
 // show makes the end of a job durable, and then lets everybody see it: its output and its job log are as they stay, its summary is there,
@@ -190,7 +192,9 @@ func (e *ending) filed() bool {
 func (e *ending) tellUnwritten() {
 	e.tell.Do(func() {
 		e.s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", e.l.Spec.ID, "err", e.unwritten)
-		e.l.note(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", e.unwritten))
+		e.l.with(func(j *report.Job) {
+			j.AddNote(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", e.unwritten))
+		})
 	})
 }
 

@@ -20,13 +20,14 @@ type outputs struct {
 	patience time.Duration
 	one      sync.Mutex // held by sync: journals are made durable by one at a time
 
-	questions
-	mu   sync.Mutex
-	told map[*session]bool // workers that told of outputs since they were asked
+	mu   sync.Mutex         // guards what follows
+	told map[*session]bool  // workers that told of outputs since they were asked
+	last int64              // number of the last question
+	open map[int64]question // those without an answer
 }
 
 func newOutputs() *outputs {
-	return &outputs{patience: outputPatience, told: make(map[*session]bool)}
+	return &outputs{patience: outputPatience, told: make(map[*session]bool), open: make(map[int64]question)}
 }
 
 // tell notes that a worker has put the output of a task into place.
@@ -34,15 +35,6 @@ func (o *outputs) tell(ses *session) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.told[ses] = true
-}
-
-// leave forgets a worker that answers no more. What it wrote is in the hands of its
-// machine's kernel.
-func (o *outputs) leave(ses *session) {
-	o.mu.Lock()
-	delete(o.told, ses)
-	o.mu.Unlock()
-	o.questions.leave(ses)
 }
 
 // sync asks the workers that told of outputs to make them durable, waits for their answers
@@ -60,16 +52,17 @@ func (o *outputs) sync(then func() error) error {
 // ask asks the workers that told of outputs.
 func (o *outputs) ask() map[job.NodeID]chan wire.Message {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	answers := make(map[job.NodeID]chan wire.Message, len(o.told))
-	for ses := range o.told {
+	told := o.told
+	o.told = make(map[*session]bool)
+	o.mu.Unlock()
+	answers := make(map[job.NodeID]chan wire.Message, len(told))
+	for ses := range told {
 		n, answer := o.begin(ses)
 		answers[ses.node] = answer
-		if ses.conn.Send(&wire.Sync{N: n}) != nil { // what it told may have come after its connection ended
-			o.questions.leave(ses)
+		if ses.conn.Send(&wire.Sync{N: n}) != nil { // its connection has ended
+			o.leave(ses)
 		}
 	}
-	clear(o.told)
 	return answers
 }
 

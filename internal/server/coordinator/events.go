@@ -37,13 +37,7 @@ func (s *Server) moreOf(l *live) func(context.Context) error {
 }
 
 // streamEvents streams what happens to a job and its tasks until the job is over, one line of JSON for each event.
-func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
-	id := named(r)
-	l := s.lookup(id)
-	if l == nil {
-		answer(w, nil, s.notInMemory(id))
-		return
-	}
+func (s *Server) streamEvents(l *live, w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseInt(cmp.Or(r.URL.Query().Get("from"), "0"), 10, 64)
 	if err != nil {
 		answer(w, nil, job.ArgumentError("from", "it is not the number of an event", ""))
@@ -54,6 +48,6 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 	err = rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func(bool) error { return flush() }, s.moreOf(l))
 	if err != nil && !errors.Is(err, errStopped) && r.Context().Err() == nil {
-		s.log.Warn("events of a job cannot be told", "job", id, "err", err)
+		s.log.Warn("events of a job cannot be told", "job", l.Spec.ID, "err", err)
 	}
 }

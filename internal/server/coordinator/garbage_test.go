@@ -15,7 +15,7 @@ func TestGarbageOfAddedTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := s.lookup(id)
-	if _, err := s.addTo(t.Context(), l, control.Add{From: "in", Tasks: []json.RawMessage{[]byte(`{}`), []byte(`{}`)}}); err != nil {
+	if _, err := s.takeOn(t.Context(), l, control.Submit{First: &control.Add{From: "in", Tasks: []json.RawMessage{[]byte(`{}`), []byte(`{}`)}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.call(func() error {

@@ -15,7 +15,6 @@ import (
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
-	"berth/internal/wire"
 )
 
 // live is a job that the coordinator has in hand: what is to be done, and what the records
@@ -27,7 +26,7 @@ type live struct {
 	log    uint64     // stands for the path of the job's log; 0: it has none, or one that is no file
 	adding sync.Mutex // held while tasks are added
 	added  int        // tasks that were added to an open bag, once they are recorded; the loop's own
-	spare  int        // bytes that records of further tasks may use before it is asked whether there is room; adding guards it
+	spare  int        // bytes that records may use before it is asked whether there is room (spacious); adding guards it
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
@@ -136,28 +135,11 @@ func (l *live) own(profiles []plan.Own) []plan.Own {
 	return profiles
 }
 
-// countersWith returns how many counters of its programs the job has with those of more attempts.
-func (l *live) countersWith(more ...map[string]int64) int {
+// with calls use with the job's report, which nobody else uses meanwhile.
+func (l *live) with(use func(*report.Job)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.report.CountersWith(more...)
-}
-
-// progress takes what a node's worker says of a running attempt, if it is that node's.
-func (l *live) progress(node job.NodeID, p wire.Progress) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.report.RunsOn(p.Attempt, node) {
-		return
-	}
-	l.report.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part, p.Status)
-}
-
-// expect takes when a running attempt is expected to end.
-func (l *live) expect(of job.Attempt, end job.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.report.ApplyEnd(of, end)
+	use(l.report)
 }
 
 // view returns the job as it is now. Of one whose summary is written that is what it says: the
@@ -232,11 +214,4 @@ func (l *live) writeSummary(v report.JobView) error {
 	defer l.mu.Unlock()
 	l.last = &v
 	return nil
-}
-
-// note adds to what the user should know of the job.
-func (l *live) note(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.report.AddNote(text)
 }

@@ -42,16 +42,19 @@ func (s *Server) lookAtQueues() {
 
 // observeQueue observes a queue. A batch system that does not answer is told elsewhere, by what waits for it.
 func (s *Server) observeQueue(ctx context.Context, q queueOf) {
-	d := s.backends.driver(q.on)
-	if d == nil {
-		return
+	if d, snap, err := s.snapshot(ctx, q); err == nil {
+		s.queues.Observe(&snap)
+		s.rememberQueue(ctx, d, &snap)
 	}
-	snap, err := d.Snapshot(ctx, q.cluster)
-	if err != nil {
-		return
+}
+
+// snapshot returns what the nodes and the queue of a batch system are like now, and its driver.
+func (s *Server) snapshot(ctx context.Context, q queueOf) (d driver.Driver, snap cluster.Snapshot, err error) {
+	if d = s.backends.driver(q.on); d == nil {
+		return nil, snap, job.TransientError(q.on, "its commands are not on the coordinator's PATH", nil)
 	}
-	s.queues.Observe(&snap)
-	s.rememberQueue(ctx, d, &snap)
+	snap, err = d.Snapshot(ctx, q.cluster)
+	return d, snap, err
 }
 
 // rememberQueue asks accounting for what was before the first look.

@@ -76,30 +76,28 @@ func (s *Server) post(work func()) {
 
 // call runs work in the loop and waits until its records are in the journals, or the disk has no room for them.
 func (s *Server) call(work func() error) error {
-	done := make(chan error, 2)
-	s.post(func() {
+	return s.await(func(done chan<- error) {
 		err := work()
 		s.round.after = append(s.round.after, func() { done <- err })
 		s.round.waiting = append(s.round.waiting, func() { done <- s.errFull() })
 	})
-	select {
-	case err := <-done:
-		return err
-	case <-s.stopped:
-		return cmp.Or(s.failure, errStopped)
-	}
 }
 
 // inspect runs work in the loop that changes nothing, and so need not wait for room on the disk.
 func (s *Server) inspect(work func()) error {
-	done := make(chan struct{})
-	s.post(func() {
+	return s.await(func(done chan<- error) {
 		work()
-		close(done)
+		done <- nil
 	})
+}
+
+// await runs work in the loop, and waits until that says that it is done.
+func (s *Server) await(work func(done chan<- error)) error {
+	done := make(chan error, 2) // nobody reads what comes second
+	s.post(func() { work(done) })
 	select {
-	case <-done:
-		return nil
+	case err := <-done:
+		return err
 	case <-s.stopped:
 		return cmp.Or(s.failure, errStopped)
 	}

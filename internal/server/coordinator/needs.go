@@ -73,11 +73,7 @@ func (p *placing) on(own *job.Needs) bool {
 // nodeSizes returns what the nodes have on which a batch system could run tasks of the job, each size once.
 func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources, err error) {
 	a := &l.Plan.Alloc
-	d := s.backends.driver(a.On)
-	if d == nil {
-		return nil, job.TransientError(a.On, "its commands are not on the coordinator's PATH", nil)
-	}
-	snap, err := d.Snapshot(ctx, a.Batch.Cluster)
+	_, snap, err := s.snapshot(ctx, queueOf{a.On, a.Batch.Cluster})
 	if err != nil {
 		return nil, err
 	}

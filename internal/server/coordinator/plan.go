@@ -49,11 +49,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	l.mu.Lock()
 	old := l.Plan
 	l.mu.Unlock()
-	d := s.backends.driver(old.Alloc.On)
-	if d == nil {
-		return plan.Plan{}, job.TransientError(old.Alloc.On, "its commands are not on the coordinator's PATH", nil)
-	}
-	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
+	d, snap, err := s.snapshot(ctx, queueOf{old.Alloc.On, old.Alloc.Batch.Cluster})
 	if err != nil {
 		return plan.Plan{}, err
 	}

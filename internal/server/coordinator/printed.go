@@ -15,18 +15,10 @@ import (
 const printedPatience = 10 * time.Second
 
 // running answers with the attempts of a job that run.
-func (s *Server) running(r *http.Request) (any, error) {
-	l := s.lookup(named(r))
-	if l == nil {
-		return nil, s.notInMemory(named(r))
-	}
-	return control.Running{Attempts: l.running()}, nil
-}
-
-func (l *live) running() []report.RunningAttempt {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.report.RunningAttempts()
+func (s *Server) running(l *live, w http.ResponseWriter, _ *http.Request) {
+	var all control.Running
+	l.with(func(j *report.Job) { all.Attempts = j.RunningAttempts() })
+	answer(w, all, nil)
 }
 
 // printed answers with a part of what the task of an attempt has printed.
@@ -41,11 +33,11 @@ func (s *Server) printed(r *http.Request) (any, error) {
 	}
 	var answer chan wire.Message
 	err := s.callFor(of.Job, func() error {
-		for _, a := range s.jobs[of.Job].running() {
-			if ses := s.sessions[a.Node]; a.Task == of.Task && a.Attempt == of.N && ses != nil {
-				m.N, answer = s.outputs.begin(ses)
-				s.send(a.Node, m)
-			}
+		var node job.NodeID
+		s.jobs[of.Job].with(func(j *report.Job) { node = j.NodeOf(*of) })
+		if ses := s.sessions[node]; ses != nil {
+			m.N, answer = s.outputs.begin(ses)
+			s.send(node, m)
 		}
 		return nil
 	})

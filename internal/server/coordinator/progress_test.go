@@ -65,9 +65,7 @@ func BenchmarkProgress(b *testing.B) {
 			}
 			of := make([]job.Progress, 0, each)
 			for _, p := range m.(*wire.Heartbeat).Progress {
-				if view.RunsOn(p.Attempt, job.AllocID("a1").Node(n)) {
-					view.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part, p.Status)
-				}
+				view.ApplyProgress(job.AllocID("a1").Node(n), p)
 				of = append(of, p.Progress)
 			}
 			tell(step.Progress{Node: job.AllocID("a1").Node(n), Of: of})

@@ -11,6 +11,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
+	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
@@ -44,8 +45,8 @@ func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from
 // serve takes what a worker says until the connection ends.
 func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
 	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool), apart: hello.Apart, near: isNear(conn.RemoteAddr(), hello.Apart)}
-	defer ses.close()
 	defer s.outputs.leave(ses)
+	defer ses.close() // first: a question that is not ended by then cannot be sent
 	s.post(func() { s.join(ses, hello) })
 	err := s.receive(ses)
 	s.post(func() { s.leave(ses, err) })
@@ -171,7 +172,9 @@ func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
 		return r
 	}
 	limit := l.Spec.MapReduce.CounterLimits().Counters
-	if n := l.countersWith(append(s.round.counters(l.Spec.ID), r.Counters)...); n > limit {
+	n := 0
+	l.with(func(j *report.Job) { n = j.CountersWith(append(s.round.counters(l.Spec.ID), r.Counters)...) })
+	if n > limit {
 		r.Outcome, r.Counters = event.Broken, nil
 		r.Reason = fmt.Sprintf("the tasks of the job together reported %d counters, more than %d; count by fewer names, or allow more with -D %s=N",
 			n, limit, job.CountersKey)
@@ -184,7 +187,7 @@ func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
 	of := make([]job.Progress, 0, len(ps))
 	for _, p := range ps {
 		if l := s.lookup(p.Attempt.Job); l != nil {
-			l.progress(node, p)
+			l.with(func(j *report.Job) { j.ApplyProgress(node, p) })
 		}
 		of = append(of, p.Progress)
 	}
@@ -199,7 +202,7 @@ func (s *Server) updateEnds(of []job.Progress) {
 	for _, p := range of {
 		l := s.jobs[p.Attempt.Job]
 		if end := s.engine.EndOf(p.Attempt); l != nil && end != 0 {
-			l.expect(p.Attempt, end)
+			l.with(func(j *report.Job) { j.ApplyEnd(p.Attempt, end) })
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	if b := l.Spec.Bag; b != nil && b.NeedsFrom == nil && l.Plan.Alloc.Remote.Away() {
 		work.DataHosts = transfer.Shared(l.Spec, l.Tasks.Entries.Len(), l.Tasks.Entries.At)
 	}
-	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
+	if err := s.spacious(l, event.JobSubmitted{Work: work}); err != nil {
 		return err
 	}
 	_, err = s.takeOn(ctx, l, req, &work)
@@ -83,21 +83,27 @@ func (s *Server) withdrawn(id job.ID) error {
 // the jobs that run find room.
 const spareRoom = 64 << 10
 
-// spacious returns an error if the folder of a run has no room for the record of its submission and for spareRoom. A
+// spacious returns an error if the folder of a run has no room for a record of what a command asks for and for spareRoom. A
 // record that the loop cannot write stops all jobs until there is room, so this is asked before. Records that cannot be
-// encoded are refused, too.
-func (s *Server) spacious(dir string, r event.Record) error {
+// encoded are refused, too. To ask writes a file, which takes longer than to add a task to an open bag. So once there was
+// spareRoom, later records of the job may use half of it.
+func (s *Server) spacious(l *live, r event.Record) error {
 	n, err := recordable(r)
 	if err != nil {
 		return err
 	}
-	err = s.room(dir, n+spareRoom)
+	if l.spare -= n; l.spare >= 0 && !s.full.Load() {
+		return nil
+	}
+	l.spare = 0
+	err = s.room(l.run.Dir, n+spareRoom)
 	if err == nil && s.full.Load() {
 		err = journal.ErrFull
 	}
 	if err != nil {
-		return job.IOError(job.User, dir, "the state folder has no room for this job", err).Advice("free space on that disk or within your quota, and try again; jobs that run go on")
+		return job.IOError(job.User, l.run.Dir, "the state folder has no room for this job", err).Advice("free space on that disk or within your quota, and try again; jobs that run go on")
 	}
+	l.spare = spareRoom / 2
 	return nil
 }
 
@@ -140,7 +146,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 	if v, err := rundir.View(fresh.run); err == nil && v.CoreHours != nil { // its allocations may be forgotten
 		record.Held = v.CoreHours.Sums()
 	}
-	if err := s.spacious(fresh.run.Dir, record); err != nil {
+	if err := s.spacious(fresh, record); err != nil {
 		return err
 	}
 	return s.call(func() error {

@@ -55,7 +55,7 @@ func watched(t *testing.T, s *Server, id job.ID) (w control.Watched) {
 	t.Helper()
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.SetPathValue("id", string(id))
-		s.watchJob(w, r)
+		s.ofJob(s.watchJob)(w, r)
 	}))
 	defer at.Close()
 	resp, err := http.Get(at.URL)
@@ -195,7 +195,7 @@ func TestRoomForTasks(t *testing.T) {
 		}
 		return nil
 	}
-	add := func() error { return s.spaciousFor(l, event.TasksAdded{Job: l.run.ID, N: 1}) }
+	add := func() error { return s.spacious(l, event.TasksAdded{Job: l.run.ID, N: 1}) }
 	for range 100 {
 		if err := add(); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/server/control"
+	"berth/internal/server/report"
 )
 
 // cancel cancels a job or tasks of it.
@@ -18,8 +19,9 @@ func (s *Server) cancel(_ context.Context, id job.ID, req control.Cancel) error 
 		if l == nil {
 			return s.notInMemory(id)
 		}
-		tasks, err := l.find(req.Tasks)
-		if err != nil {
+		var tasks []int
+		var err error
+		if l.with(func(j *report.Job) { tasks, err = j.Find(req.Tasks) }); err != nil {
 			return err
 		}
 		for _, i := range tasks {
@@ -32,20 +34,14 @@ func (s *Server) cancel(_ context.Context, id job.ID, req control.Cancel) error 
 	return s.callFor(id, func() error { return s.step(in) })
 }
 
-func (l *live) find(names []string) ([]int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.report.Find(names)
-}
-
 // states answers with the states of tasks.
-func (s *Server) states(r *http.Request) (any, error) {
-	l := s.lookup(named(r))
-	if l == nil {
-		return nil, s.notInMemory(named(r))
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tasks, err := l.report.Find(r.URL.Query()["task"])
-	return control.States{States: l.report.States(tasks)}, err
+func (s *Server) states(l *live, w http.ResponseWriter, r *http.Request) {
+	var all control.States
+	var err error
+	l.with(func(j *report.Job) {
+		var tasks []int
+		tasks, err = j.Find(r.URL.Query()["task"])
+		all.States = j.States(tasks)
+	})
+	answer(w, all, err)
 }

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"time"
 
-	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
 )
@@ -15,13 +14,7 @@ import (
 const watchEvery = 150 * time.Millisecond
 
 // watchJob streams the views of a job until it is over, one line of JSON for each change.
-func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
-	id := job.ID(r.PathValue("id"))
-	l := s.lookup(id)
-	if l == nil {
-		answer(w, nil, s.notInMemory(id))
-		return
-	}
+func (s *Server) watchJob(l *live, w http.ResponseWriter, r *http.Request) {
 	s.watchers.Add(1)
 	defer s.watchers.Add(-1)
 	tick := time.Tick(watchEvery)

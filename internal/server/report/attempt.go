@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/wire"
 )
 
 // attempt is an attempt that was sent to a node.
@@ -70,29 +71,30 @@ type held struct {
 	counters map[string]int64
 }
 
-// ApplyProgress applies a report of a worker about the progress of a running attempt and of its present
-// phase: bytes read and written so far, and the fraction of the phase that is done (0…1, −1: unknown). An
-// attempt in no phase waits for a grant for the next one. Reports about attempts that are over, or about
-// phases that have ended, are ignored. status is its last reporter:status line; empty: it has said nothing since the last report.
-func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64, status string) {
-	a := j.running(whole.Attempt)
-	if a == nil {
+// ApplyProgress applies a report of a node's worker about the progress of an attempt that runs there and of its present
+// phase. An attempt in no phase waits for a grant for the next one. Reports about attempts that are over or run elsewhere, or about
+// phases that have ended, are ignored. A report without a status says that the attempt has told none since the last one.
+func (j *Job) ApplyProgress(node job.NodeID, p wire.Progress) {
+	a := j.running(p.Attempt)
+	if a == nil || a.node != node {
 		return
 	}
-	a.status = cmp.Or(status, a.status)
-	if whole.Source != job.ProgressNone {
-		a.whole = whole
+	a.status = cmp.Or(p.Status, a.status)
+	if p.Source != job.ProgressNone {
+		a.whole = p.Progress
 	}
-	if a.waits = p == job.PhaseNone; a.waits || j.tasks.group(a.id.Task).index(p) != a.phase {
+	if a.waits = p.Phase == job.PhaseNone; a.waits || j.tasks.group(a.id.Task).index(p.Phase) != a.phase {
 		return
 	}
-	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
+	a.bytesIn, a.bytesOut, a.fraction = p.BytesIn, p.BytesOut, min(p.Part, 1)
 }
 
-// RunsOn reports whether the attempt runs on the node.
-func (j *Job) RunsOn(of job.Attempt, node job.NodeID) bool {
-	a := j.running(of)
-	return a != nil && a.node == node
+// NodeOf returns the node on which an attempt runs, empty if it does not run.
+func (j *Job) NodeOf(of job.Attempt) job.NodeID {
+	if a := j.running(of); a != nil {
+		return a.node
+	}
+	return ""
 }
 
 // running returns an attempt that runs, nil if it does not.

@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
+	"berth/internal/wire"
 )
 
 // Epoch is the instant from which the times of a script count.
@@ -57,7 +58,8 @@ func (s *Script) line(text string) error {
 		s.nodes.ApplyNote(job.AllocID(a.word(0)), a.text("note"), a.instant("start"), false)
 		return a.err
 	case "progress":
-		s.Job.ApplyProgress(a.progress(s.attempt(a.word(0))), phaseNamed(a.word(1)), a.size("in"), a.size("out"), a.float("fraction", -1), "")
+		of := s.attempt(a.word(0))
+		s.Job.ApplyProgress(s.Job.NodeOf(of), wire.Progress{Progress: a.progress(of), Phase: phaseNamed(a.word(1)), BytesIn: a.size("in"), BytesOut: a.size("out"), Part: a.float("fraction", -1)})
 		return a.err
 	}
 	r := s.record(a)
