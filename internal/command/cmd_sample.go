@@ -105,10 +105,7 @@ func (s *sampling) writeRest(left []job.Entry) error {
 	for _, e := range left {
 		b.WriteString(e[0] + "\n")
 	}
-	if err := renameio.WriteFile(s.Rest, []byte(b.String()), 0o666, renameio.WithPermissions(0o644)); err != nil {
-		return statedir.WriteError(s.Rest, err)
-	}
-	return nil
+	return statedir.WriteError(s.Rest, renameio.WriteFile(s.Rest, []byte(b.String()), 0o666, renameio.WithPermissions(0o644)))
 }
 
 // tell draws the front of what is left.

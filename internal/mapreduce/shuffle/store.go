@@ -139,7 +139,7 @@ func (o *Store) Remove(a job.Attempt) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(path); err != nil {
 		return fmt.Errorf("remove the map output: %w", err)
 	}
 	return nil

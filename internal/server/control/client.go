@@ -249,11 +249,8 @@ func (c *Client) unreachable(ctx context.Context, err error, waited time.Duratio
 func (c *Client) elsewhere() error {
 	err := leader.Of(c.home).Elsewhere()
 	var there *leader.ElsewhereError
-	if errors.As(err, &there) && there.Owner.StandIn && !inBatchJob() {
+	if err == nil || errors.As(err, &there) && there.Owner.StandIn && !inBatchJob() {
 		return ErrNoServer
 	}
-	if err != nil {
-		return err
-	}
-	return ErrNoServer
+	return err
 }

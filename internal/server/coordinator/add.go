@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"berth/internal/core/event"
@@ -141,14 +140,7 @@ func (l *live) share(specs []task.Spec) bool {
 func (l *live) needsOf(t *task.Spec) job.Needs {
 	n := t.Needs
 	if l.Spec.Bag.AutoMem && n.Mem == 0 {
-		dir := l.Spec.Dir
-		if t.Dir != "" {
-			dir = filepath.Join(dir, t.Dir)
-		}
-		if filepath.IsAbs(t.Dir) {
-			dir = t.Dir
-		}
-		n.Size = rundir.InputSize(dir, append(slices.Clone(t.Command), t.Entry...))
+		n.Size = rundir.InputSize(task.Below(l.Spec.Dir, t.Dir), append(slices.Clone(t.Command), t.Entry...))
 	}
 	return n
 }

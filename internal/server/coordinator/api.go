@@ -63,6 +63,8 @@ func (s *Server) ofJob(handle func(*live, http.ResponseWriter, *http.Request)) h
 			answer(w, nil, s.notInMemory(named(r)))
 			return
 		}
+		s.watchers.Add(1)
+		defer s.watchers.Add(-1)
 		handle(l, w, r)
 	}
 }

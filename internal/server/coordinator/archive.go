@@ -29,13 +29,16 @@ type ending struct {
 	log       *joblog
 	view      report.JobView // its summary
 	runs      []history.Measured
-	saving    <-chan error // has the error of the history once that is on the disk
-	saved     error        // and this is that error
-	unwritten error        // why there is no summary yet; nil: there is one
-	tell      sync.Once    // so that who looks at the job is told of that once
+	durable   sync.WaitGroup // until the records are
+	saving    <-chan error   // has the error of the history once that is on the disk
+	saved     error          // and this is that error
+	unwritten error          // why there is no summary yet; nil: there is one
+	tell      sync.Once      // so that who looks at the job is told of that once
 }
 
-// ended archives a job that is over. Those who watch it do not wait for ever: the job is over, whatever a file system does.
+// ended archives a job that is over. Those who watch it see its end once that is durable: its output and its job log
+// are as they stay, its summary is there, and whoever reads the history waits for its row. They do not wait for ever: the job is over, whatever a
+// file system does.
 func (s *Server) ended(l *live) {
 	s.noteUsed(l.Spec.ID)
 	log, rented := l.joblog, s.rentedFor(l)
@@ -44,7 +47,9 @@ func (s *Server) ended(l *live) {
 	s.beside.Go(func() {
 		e := s.endingOf(l, log, rented)
 		late := time.AfterFunc(archivePatience, func() { e.late(); letGo() })
-		e.show()
+		e.durable.Go(s.makeDurable)
+		e.clean()
+		e.write()
 		late.Stop()
 		letGo()
 		if e.finish() {
@@ -80,15 +85,6 @@ func (e *ending) late() {
 	})
 }
 
-// show makes the end of a job durable, and then lets everybody see it: its output and its job log are as they stay, its summary is there,
-// and whoever reads the history waits for its row.
-func (e *ending) show() {
-	var durable sync.WaitGroup
-	durable.Go(e.s.makeDurable)
-	e.clean()
-	e.write(durable.Wait)
-}
-
 // clean removes what the job leaves unfinished in folders of the user's, and waits for its job log.
 func (e *ending) clean() {
 	spec := e.l.Spec
@@ -104,9 +100,9 @@ func (e *ending) clean() {
 
 // write begins to write the history, and writes the summary once the journal is durable. The history does not wait for that, as its row is
 // replaced if a power failure takes the end of the job back. A summary would say that a job is over that goes on.
-func (e *ending) write(durable func()) {
+func (e *ending) write() {
 	e.saving = e.s.saveRuns(e.runs)
-	durable()
+	e.durable.Wait()
 	if e.unwritten = e.l.writeSummary(e.view); e.unwritten != nil {
 		e.tellUnwritten()
 	}
@@ -133,7 +129,7 @@ func (e *ending) finish() bool {
 		case <-e.s.stopped:
 			return false
 		}
-		e.write(func() {})
+		e.write()
 	}
 	if err := errors.Join(e.saved, e.s.journals.Retire(e.l.Spec.ID)); err != nil {
 		e.s.log.Error("the history of a job is not whole", "job", e.l.Spec.ID, "err", err)
@@ -169,8 +165,9 @@ func (e *ending) awaitLog() {
 
 // noteLog has the summary say whether the job's log is complete.
 func (e *ending) noteLog() {
-	why, taken := e.l.lacksLog()
-	e.view.SetUnlogged(why, taken == "")
+	e.l.mu.Lock()
+	defer e.l.mu.Unlock()
+	e.view.SetUnlogged(e.l.lacksLog())
 }
 
 // filed waits for the history, and then marks the summary as archived. It returns false if there is none on the disk.

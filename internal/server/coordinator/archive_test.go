@@ -63,7 +63,10 @@ func TestShownAndKilled(t *testing.T) {
 	l := cancelled(t, dies)
 	_, archived := l.ends()
 	<-archived
-	dies.endingOf(l, nil, nil).show() // it has no history that is written meanwhile
+	e := dies.endingOf(l, nil, nil) // it has no history that is written meanwhile
+	e.durable.Go(dies.makeDurable)
+	e.clean()
+	e.write()
 	stop()
 	r := opts.Home.Run(l.Spec.ID)
 	if end := opts.Home.Ends([]statedir.Run{r})[0]; !end.IsZero() {

@@ -26,13 +26,14 @@ func (s *Server) addBackends() error {
 
 // addBackend makes the driver of a backend and adds it. It runs in the loop, or before the loop starts.
 func (s *Server) addBackend(p driver.Backend) error {
-	issue := s.issueHere
+	addresses := s.socketAddress
 	if _, is := p.(driver.BatchBackend); is {
-		issue = s.issueToNode
+		addresses = s.nodeAddresses
 	}
 	d, err := p.New(driver.Setup{
 		Exe: s.opts.Exe, State: s.home.Server(), Shared: s.home.Dir, Known: s.known(), Uncleared: s.engine.Uncleared(),
-		Issue: issue, Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
+		Issue:  func(node job.NodeID, path string) error { return s.issue(node, path, addresses) },
+		Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
 		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.choice.StandIn == leader.StandInOn,
 	})
 	if err != nil {

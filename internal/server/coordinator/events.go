@@ -43,8 +43,6 @@ func (s *Server) streamEvents(l *live, w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, job.ArgumentError("from", "it is not the number of an event", ""))
 		return
 	}
-	s.watchers.Add(1)
-	defer s.watchers.Add(-1)
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 	err = rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func(bool) error { return flush() }, s.moreOf(l))
 	if err != nil && !errors.Is(err, errStopped) && r.Context().Err() == nil {

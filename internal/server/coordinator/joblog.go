@@ -35,8 +35,7 @@ func (s *Server) startJoblog(l *live) {
 	if l.Spec.Bag == nil || l.Spec.Bag.Joblog == "" {
 		return
 	}
-	if _, by := l.lacksLog(); by != "" {
-		l.takeLog(by)
+	if l.logTaken != "" {
 		return
 	}
 	var before []*joblog

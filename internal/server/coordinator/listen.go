@@ -80,21 +80,15 @@ func (s *Server) address() string {
 	return s.port
 }
 
-// issueHere issues keys to a worker whose connection begins on this machine.
-func (s *Server) issueHere(node job.NodeID, path string) error {
-	return s.issue(node, path, []string{s.home.WorkerSocket()})
-}
+// socketAddress returns where workers dial whose connections begin on this machine.
+func (s *Server) socketAddress() ([]string, error) { return []string{s.home.WorkerSocket()}, nil }
 
-// issueToNode issues keys to a worker on a node of a batch system.
-func (s *Server) issueToNode(node job.NodeID, path string) error {
-	addrs, err := s.nodeAddresses()
+// issue issues keys to a worker that dials to these addresses.
+func (s *Server) issue(node job.NodeID, path string, addresses func() ([]string, error)) error {
+	addrs, err := addresses()
 	if err != nil {
 		return err
 	}
-	return s.issue(node, path, addrs)
-}
-
-func (s *Server) issue(node job.NodeID, path string, addrs []string) error {
 	id, err := s.ca.IssueWorker(node)
 	if err != nil {
 		return err

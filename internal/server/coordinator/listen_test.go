@@ -58,9 +58,9 @@ func TestListenForWorkers(t *testing.T) {
 		if err != nil || host() != tt.first {
 			t.Errorf("%+v: listens at %s, %v", tt, s.address(), err)
 		}
-		for _, issue := range []func(job.NodeID, string) error{s.issueHere, s.issueToNode, s.issueToNode} {
+		for _, addresses := range []func() ([]string, error){s.socketAddress, s.nodeAddresses, s.nodeAddresses} {
 			path := filepath.Join(t.TempDir(), "bundle")
-			if err := issue("a1/0", path); err != nil {
+			if err := s.issue("a1/0", path, addresses); err != nil {
 				t.Fatal(err)
 			}
 			b, err := wire.LoadBundle(path)

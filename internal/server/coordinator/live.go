@@ -36,8 +36,8 @@ type live struct {
 	over     chan struct{}           // closed when whoever watches the job need not wait any longer
 	archived chan struct{}           // closed when the job is over and all that stays of it is written
 	news     chan struct{}           // closed by the next record; nil: nobody waits for it
-	logTaken job.ID                  // the job that named the file of the job's log later; empty: none did
-	unlogged string                  // why the job's log is not complete; empty: it is, as far as is known
+	logTaken job.ID                  // the job that named the file of the job's log later, which only the loop notes; empty: none did
+	unlogged string                  // why else the job's log is not complete; empty: it is, as far as is known
 	last     *report.JobView         // the job as it stands in its summary; nil: there is none yet
 }
 
@@ -151,7 +151,7 @@ func (l *live) view(now job.Time) report.JobView {
 		return *l.last
 	}
 	v := l.report.View(now)
-	v.SetUnlogged(l.unlogged, l.logTaken == "")
+	v.SetUnlogged(l.lacksLog())
 	return v
 }
 
@@ -159,23 +159,22 @@ func (l *live) view(now job.Time) report.JobView {
 func (l *live) lackLog(why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.logTaken == "" {
-		l.unlogged = why
-	}
+	l.unlogged = why
 }
 
-// lacksLog returns why the job's log is not complete, and which job named its file later.
-func (l *live) lacksLog() (why string, taken job.ID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.unlogged, l.logTaken
+// lacksLog returns why the job's log is not complete, and whether that is an error. The caller holds the lock.
+func (l *live) lacksLog() (why string, failed bool) {
+	if l.logTaken != "" {
+		return fmt.Sprintf("the job log %s is that of %s, which named the file later", l.Spec.Bag.Joblog, l.logTaken), false
+	}
+	return l.unlogged, true
 }
 
 // takeLog says that another job writes the file of the job's log from now on.
 func (l *live) takeLog(by job.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.logTaken, l.unlogged = by, fmt.Sprintf("the job log %s is that of %s, which named the file later", l.Spec.Bag.Joblog, by)
+	l.logTaken = by
 }
 
 // view returns the view of a job. While the disk is full the ends of attempts wait to be recorded and none starts, so it tells neither of

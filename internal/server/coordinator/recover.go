@@ -77,13 +77,9 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 		if !end.IsZero() || !submitted(r) || s.leaves(r) {
 			continue
 		}
-		var l *live
-		added, err := checkJournal(r) // first, so that a damaged run does not affect others
+		l, err := s.load(r.ID)
 		if err == nil {
-			l, err = s.load(r.ID)
-		}
-		if err == nil {
-			err = l.cut(added)
+			err = l.checkJournal() // before all are read, so that a damaged run does not affect others
 		}
 		if err != nil {
 			s.log.Error("a run cannot be read; it is left unchanged", "job", r.ID, "err", err)
@@ -95,27 +91,23 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 	return open, nil
 }
 
-// cut removes tasks that no record has. It fails if recorded ones cannot be read. Nobody may add tasks meanwhile.
-func (l *live) cut(added int) error {
-	if l.Tasks.More == nil {
-		return nil
-	}
-	l.added = added
-	return l.Tasks.More.Cut(added)
-}
-
-// checkJournal reads the whole journal of a run. It returns how many tasks were added to it.
-func checkJournal(r statedir.Run) (added int, err error) {
-	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
-		if of := e.Record.Of(); of != r.ID {
-			return job.IOError(job.User, r.Journal(), fmt.Sprintf("record number %d belongs to %q", e.Seq, of), nil).Advice("the folder is a copy of another run: move it away")
+// checkJournal reads the whole journal of a job that the engine does not know yet, and removes added tasks that no record has. It fails if
+// recorded ones cannot be read. Nobody may add tasks meanwhile.
+func (l *live) checkJournal() error {
+	l.added = 0
+	_, err := journal.Replay(l.run.Journal(), func(e event.Entry) error {
+		if of := e.Record.Of(); of != l.run.ID {
+			return job.IOError(job.User, l.run.Journal(), fmt.Sprintf("record number %d belongs to %q", e.Seq, of), nil).Advice("the folder is a copy of another run: move it away")
 		}
 		if a, ok := e.Record.(event.TasksAdded); ok {
-			added += a.N
+			l.added += a.N
 		}
 		return nil
 	})
-	return added, err
+	if err == nil && l.Tasks.More != nil {
+		err = l.Tasks.More.Cut(l.added)
+	}
+	return err
 }
 
 // remember applies a record to the views, and returns the job that it belongs to, or nil.
@@ -146,14 +138,10 @@ func (s *Server) reload(fresh *live) (*live, error) {
 	if l := s.jobs[id]; l != nil {
 		return l, nil
 	}
-	added, err := checkJournal(fresh.run)
-	if err == nil {
-		err = fresh.cut(added) // before the engine knows the job
-	}
-	if err != nil {
+	if err := fresh.checkJournal(); err != nil {
 		return nil, err
 	}
-	err = s.journals.Recall(id, func(e event.Entry) error {
+	err := s.journals.Recall(id, func(e event.Entry) error {
 		s.engine.Replay(e)
 		fresh.observe(e)
 		return nil

@@ -192,17 +192,15 @@ func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
 		of = append(of, p.Progress)
 	}
 	if len(of) > 0 {
-		s.input(step.Progress{Node: node, Of: of})
-		s.post(func() { s.updateEnds(of) })
-	}
-}
-
-// updateEnds lets views know when attempts are expected to end, by the engine's last look at them. It runs in the loop.
-func (s *Server) updateEnds(of []job.Progress) {
-	for _, p := range of {
-		l := s.jobs[p.Attempt.Job]
-		if end := s.engine.EndOf(p.Attempt); l != nil && end != 0 {
-			l.with(func(j *report.Job) { j.ApplyEnd(p.Attempt, end) })
-		}
+		s.tell(step.Progress{Node: node, Of: of}, func(in step.Input) error {
+			err := s.step(in)
+			for _, p := range of { // views know when attempts are expected to end, by the engine's last look at them
+				l := s.jobs[p.Attempt.Job]
+				if end := s.engine.EndOf(p.Attempt); l != nil && end != 0 {
+					l.with(func(j *report.Job) { j.ApplyEnd(p.Attempt, end) })
+				}
+			}
+			return err
+		})
 	}
 }

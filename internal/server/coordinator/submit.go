@@ -164,7 +164,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		}
 		// The summary is removed before the record is written, because a coordinator that finds a summary regards the job as over.
 		for _, name := range []string{l.run.Summary(), filepath.Join(l.run.Dir, notified)} {
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.RemoveAll(name); err != nil {
 				return err
 			}
 		}

@@ -16,25 +16,19 @@ const maxOver = 16
 // answered from their folders. It runs in the loop between two rounds, because a job could have
 // been resumed in the same round.
 func (s *Server) tidy() {
-	over := s.overInOrder()
-	for i, l := range over {
-		s.dismiss(l, i < len(over)-maxOver)
-	}
-	if len(over) > 0 {
-		s.nodes.Dismiss(s.engine.Oldest())
-	}
-}
-
-// overInOrder returns the jobs that are over and archived, oldest first.
-func (s *Server) overInOrder() []*live {
-	var over []*live
+	var over []*live // and archived, oldest first
 	for _, l := range s.inOrder() {
 		status, known := s.engine.Job(l.Spec.ID)
 		if _, archived := l.ends(); known && status.State.Final() && closed(archived) && !l.joblog.lacks() {
 			over = append(over, l)
 		}
 	}
-	return over
+	for i, l := range over {
+		s.dismiss(l, i < len(over)-maxOver)
+	}
+	if len(over) > 0 {
+		s.nodes.Dismiss(s.engine.Oldest())
+	}
 }
 
 // dismiss removes a job that is over from memory, if nodes have no map outputs of it or if must is

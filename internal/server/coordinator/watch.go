@@ -15,8 +15,6 @@ const watchEvery = 150 * time.Millisecond
 
 // watchJob streams the views of a job until it is over, one line of JSON for each change.
 func (s *Server) watchJob(l *live, w http.ResponseWriter, r *http.Request) {
-	s.watchers.Add(1)
-	defer s.watchers.Add(-1)
 	tick := time.Tick(watchEvery)
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 	over, _ := l.ends()

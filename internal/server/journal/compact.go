@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -27,7 +26,7 @@ func (s *Set) Compact(id job.ID, keep func(event.Entry) bool) error {
 	}
 	rec, err := compact(path, keep)
 	if err != nil {
-		return ioError(path, "compact the journal", errors.Join(err, remove(path+compacted)))
+		return ioError(path, "compact the journal", errors.Join(err, os.RemoveAll(path+compacted)))
 	}
 	s.known[id] = rec
 	return nil
@@ -35,7 +34,7 @@ func (s *Set) Compact(id job.ID, keep func(event.Entry) bool) error {
 
 // compact writes the compacted journal and replaces the old one by it.
 func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error) {
-	if err := remove(path + compacted); err != nil { // left by a process that was killed while it compacted
+	if err := os.RemoveAll(path + compacted); err != nil { // left by a process that was killed while it compacted
 		return rec, err
 	}
 	j, err := Create(path + compacted)
@@ -58,12 +57,4 @@ func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error)
 		return rec, err
 	}
 	return rec, disk.Sync(filepath.Dir(path))
-}
-
-// remove removes a file, if it exists.
-func remove(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -75,7 +75,7 @@ func open(path, what string, flags int, rec Recovery) (*Journal, error) {
 	if err != nil {
 		err = errors.Join(ioError(path, what, err), f.Close())
 		if flags != 0 { // it was created here
-			err = errors.Join(err, remove(path))
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 		return nil, err
 	}

@@ -74,8 +74,5 @@ func (s Seat) Forget() error {
 
 // remove removes a file, if it exists.
 func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return statedir.WriteError(path, err)
-	}
-	return nil
+	return statedir.WriteError(path, os.RemoveAll(path))
 }

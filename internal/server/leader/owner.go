@@ -117,7 +117,7 @@ func (s Seat) Take(started time.Time, standIn bool) (*Ownership, error) {
 		return nil, err
 	}
 	own.lock = lock
-	own.start()
+	own.beating.Go(own.beat)
 	return own, nil
 }
 

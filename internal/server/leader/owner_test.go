@@ -129,10 +129,10 @@ func TestYield(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				beating.start()
+				beating.beating.Go(beating.beat)
 				defer func() {
 					close(beating.over)
-					<-beating.stopped
+					beating.beating.Wait()
 					_ = beating.keep.Close()
 				}()
 			}

@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -24,13 +25,15 @@ type Ownership struct {
 	keep  *os.File    // that file: while it is open, no other file gets its inode
 	lock  *os.File
 
-	over, stopped chan struct{}
-	once          sync.Once
+	over    chan struct{}
+	beating sync.WaitGroup // until over is closed
+	once    sync.Once
+
+	lost context.Context // is over once another is the owner
+	lose func()
 
 	mu        sync.Mutex
-	confirmed time.Time     // when it was last confirmed to be the owner; the time before the check
-	lost      chan struct{} // closed once another is the owner
-	gone      bool          // lost is closed
+	confirmed time.Time // when it was last confirmed to be the owner; the time before the check
 }
 
 func newOwnership(s Seat, o Owner) (*Ownership, error) {
@@ -43,28 +46,20 @@ func newOwnership(s Seat, o Owner) (*Ownership, error) {
 		_ = f.Close()
 		return nil, statedir.ReadError(s.owner(), err)
 	}
-	own := &Ownership{seat: s, told: o, known: st, keep: f, over: make(chan struct{}), stopped: make(chan struct{}),
-		confirmed: time.Now(), lost: make(chan struct{})}
+	own := &Ownership{seat: s, told: o, known: st, keep: f, over: make(chan struct{}), confirmed: time.Now()}
+	own.lost, own.lose = context.WithCancel(context.Background())
 	return own, nil
 }
 
-// start starts to renew the owner file.
-func (w *Ownership) start() {
-	go func() {
-		defer close(w.stopped)
-		w.beat()
-	}()
-}
-
 // Lost returns a channel that is closed when another coordinator is found to be the owner.
-func (w *Ownership) Lost() <-chan struct{} { return w.lost }
+func (w *Ownership) Lost() <-chan struct{} { return w.lost.Done() }
 
 // Release ends the ownership, so that another process can be the coordinator. It does not remove the owner file of
 // another one.
 func (w *Ownership) Release() {
 	w.once.Do(func() {
 		close(w.over)
-		<-w.stopped
+		w.beating.Wait()
 		if w.check() == nil {
 			_ = os.Remove(w.seat.owner()) // if it remains, it is outdated, because nobody holds the lock
 		}
@@ -80,10 +75,9 @@ func (w *Ownership) Confirm() error {
 	now := time.Now()
 	w.mu.Lock()
 	age, wall := now.Sub(w.confirmed), now.Round(0).Sub(w.confirmed.Round(0)).Abs()
-	gone := w.gone
 	w.mu.Unlock()
 	switch {
-	case gone:
+	case w.lost.Err() != nil:
 		return ErrTakenOver
 	case max(age, wall) < ownerTrust:
 		return nil
@@ -121,9 +115,8 @@ func (w *Ownership) look(alive *Owner) error {
 	switch {
 	case err == nil:
 		w.confirmed = now
-	case errors.Is(err, ErrTakenOver) && !w.gone:
-		w.gone = true
-		close(w.lost)
+	case errors.Is(err, ErrTakenOver):
+		w.lose()
 	}
 	return err
 }

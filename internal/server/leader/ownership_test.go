@@ -29,7 +29,7 @@ func TestTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(first.over) // it is paused: no beat any more
-		<-first.stopped
+		first.beating.Wait()
 		first.over = make(chan struct{})
 		brokenLock(t, s)
 		second, err := s.Take(time.Now(), true)
@@ -76,10 +76,10 @@ func TestPausedOwner(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				other.start()
+				other.beating.Go(other.beat)
 				defer func() {
 					close(other.over)
-					<-other.stopped
+					other.beating.Wait()
 					_ = other.keep.Close()
 				}()
 			}
@@ -210,8 +210,8 @@ func TestDamagedOwnerFile(t *testing.T) {
 			defer func() { _ = other.keep.Close() }()
 			damage(t, s, damages["torn"])
 			if beats {
-				other.start()
-				defer func() { close(other.over); <-other.stopped }()
+				other.beating.Go(other.beat)
+				defer func() { close(other.over); other.beating.Wait() }()
 			}
 			if err := s.Elsewhere(); err != nil {
 				t.Errorf("a command: %v", err)

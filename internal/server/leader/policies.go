@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -24,54 +25,29 @@ func (p Policies) AllSchedulers() []*sched.Scheduler {
 // AllRules returns the rules that a user can choose, the default first.
 func (p Policies) AllRules() []straggler.Rule { return append(straggler.Rules(), p.Rules...) }
 
-// elsewhere is added to the advice of an error about an unknown name.
-const elsewhere = "; those of other systems are in berth-lab, which is used instead of berth"
-
-func (p Policies) scheduler(where, name string) (*sched.Scheduler, error) {
-	s, err := sched.SchedulerNamed(where, name, p.AllSchedulers())
-	return s, advise(err, len(p.Schedulers) == 0)
-}
-
-func (p Policies) rule(where, name string) (straggler.Rule, error) {
-	r, err := straggler.RuleNamed(where, name, p.AllRules())
-	return r, advise(err, len(p.Rules) == 0)
-}
-
-// advise adds to the error where further names are available, if there are any.
-func advise(err error, further bool) error {
-	e, ok := err.(*job.Error)
-	if !ok || !further {
-		return err
+// find returns the scheduler and the rule of a choice, the default of each that was not chosen. The other arguments say in the error
+// where they were set. The scheduler is there if the error is about the rule.
+func (p Policies) find(c Choice, scheduler, rule string) (s *sched.Scheduler, r straggler.Rule, err error) {
+	if s, err = sched.SchedulerNamed(scheduler, c.Scheduler, p.AllSchedulers()); err == nil {
+		r, err = straggler.RuleNamed(rule, c.StragglerRule, p.AllRules())
 	}
-	more := *e
-	return more.Advice(e.Do + elsewhere)
-}
-
-// saved changes an error about an unknown name into one about a stored choice, which another flag or the end of the
-// choice replaces.
-func saved(err error, flag string) error {
-	e, ok := err.(*job.Error)
-	if !ok {
-		return err
+	var e *job.Error
+	if len(p.Schedulers)+len(p.Rules) == 0 && errors.As(err, &e) {
+		e.Do += "; those of other systems are in berth-lab, which is used instead of berth"
 	}
-	more := *e
-	return more.Advice("choose another one with berth server start " + flag + ", or none with berth server stop: " + e.Do)
+	return s, r, err
 }
 
-// Of returns the scheduler and the rule of a choice, the default of each that was not chosen.
+// Of returns the scheduler and the rule of a choice that is valid.
 func (p Policies) Of(c Choice) (s *sched.Scheduler, r straggler.Rule) {
-	s, _ = p.scheduler("", c.Scheduler)
-	r, _ = p.rule("", c.StragglerRule)
+	s, r, _ = p.find(c, "", "")
 	return s, r
 }
 
 // Check returns an error if a choice is invalid. The other arguments say in the error where the order, the scheduler,
 // the rule and the stand-in were set.
 func (p Policies) Check(c Choice, order, scheduler, rule, standIn string) error {
-	if _, err := p.scheduler(scheduler, c.Scheduler); err != nil {
-		return err
-	}
-	if _, err := p.rule(rule, c.StragglerRule); err != nil {
+	if _, _, err := p.find(c, scheduler, rule); err != nil {
 		return err
 	}
 	return c.check(order, standIn)
@@ -114,13 +90,17 @@ func (s Seat) Resolve(p Policies, said, env Choice, log *slog.Logger) (Choice, e
 	if err != nil {
 		return c, err
 	}
-	scheduler, err := p.scheduler(s.choicePath(), c.Scheduler)
-	if err != nil {
-		return c, saved(err, "--scheduler")
+	scheduler, rule, err := p.find(c, s.choicePath(), s.choicePath())
+	var unknown *job.Error
+	if errors.As(err, &unknown) {
+		flag := "--straggler-rule"
+		if scheduler == nil {
+			flag = "--scheduler"
+		}
+		unknown.Do = "choose another one with berth server start " + flag + ", or none with berth server stop: " + unknown.Do
 	}
-	rule, err := p.rule(s.choicePath(), c.StragglerRule)
 	if err != nil {
-		return c, saved(err, "--straggler-rule")
+		return c, err
 	}
 	c.Order, c.Scheduler, c.StragglerRule = string(order), scheduler.Name, rule.Name()
 	return c, nil

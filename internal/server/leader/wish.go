@@ -46,10 +46,7 @@ func (s Seat) writeWish(text string) error {
 		return statedir.WriteError(s.wantedFile(), err)
 	}
 	_, err = f.WriteAt(fmt.Appendf(nil, "%-*.*s\n", wishLength-1, wishLength-1, text), 0)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return statedir.WriteError(s.wantedFile(), err)
-	}
-	return nil
+	return statedir.WriteError(s.wantedFile(), errors.Join(err, f.Close()))
 }
 
 // MakeWay reports whether a stand-in has to end: another process has asked for that since ForgetWish, or the user wants
@@ -64,10 +61,7 @@ func (s Seat) wanted() bool {
 
 // Stop records that the user wants no stand-in until a coordinator is started.
 func (s Seat) Stop() error {
-	if err := os.WriteFile(s.stoppedFile(), nil, 0o600); err != nil {
-		return statedir.WriteError(s.stoppedFile(), err)
-	}
-	return nil
+	return statedir.WriteError(s.stoppedFile(), os.WriteFile(s.stoppedFile(), nil, 0o600))
 }
 
 // Unstop reverses Stop.

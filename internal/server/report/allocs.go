@@ -25,35 +25,6 @@ type alloc struct {
 	ended   job.Time // 0: not yet
 }
 
-// applyAlloc applies a record of an allocation. The caller holds the lock.
-func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
-	switch r := r.(type) {
-	case event.AllocRequested:
-		q := r.Request
-		n.allocs[r.Alloc] = &alloc{request: q, job: r.Job, holding: holding{asked: at, shares: map[job.ID]*share{}}, AllocView: AllocView{
-			Alloc: string(r.Alloc), Partition: q.Batch.Partition, State: AllocWaiting, Nodes: q.Nodes, PerNode: q.PerNode,
-			TimeS: round(q.Time.Seconds()), Requested: at.Std(), Start: stamp(q.Start),
-		}}
-	case event.AllocBegan:
-		if a := n.begin(r.Alloc, at); a != nil {
-			a.Ends = stamp(r.Ends)
-		}
-	case event.AllocEnded:
-		if a := n.allocs[r.Alloc]; a != nil {
-			a.leaveQueue(AllocOver)
-			a.ended, a.Ended, a.Reason, a.Up = at, stamp(at), r.Reason, 0
-		}
-	case event.AllocPaused:
-		if a := n.allocs[r.Alloc]; a != nil {
-			a.pause(at, r.Paused)
-		}
-	case event.AllocUsed:
-		if a := n.allocs[r.Alloc]; a != nil {
-			a.applyUsed(r)
-		}
-	}
-}
-
 // begin marks an allocation as running. The batch system reports this, or one of its workers, which may be
 // sooner. The caller holds the lock.
 func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {

@@ -215,14 +215,17 @@ func (j *Job) liveOf(g *group) [3][]*attempt {
 	return by
 }
 
+// runningViews returns the attempts that have run for longest, those first.
 func (j *Job) runningViews(now job.Time) []RunningView {
-	views := []RunningView{}
-	for _, a := range j.allRunning() {
+	views, all := []RunningView{}, j.allRunning()
+	age := func(a *attempt) float64 { return round(max(now.Sub(a.started), 0).Seconds()) }
+	slices.SortStableFunc(all, func(a, b *attempt) int { return cmp.Compare(age(b), age(a)) })
+	for _, a := range all[:min(len(all), maxRunning)] {
 		g := j.tasks.group(a.id.Task)
 		v := RunningView{
-			Task: a.id.Task, Name: j.TaskName(a.id.Task), Attempt: a.id.N,
+			Task: a.id.Task, Name: j.TaskName(a.id.Task), Input: j.taskInput(a.id.Task), Attempt: a.id.N,
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
-			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
+			Seconds: age(a), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
 		}
 		if a.waits && int(a.phase) < len(g.phases) {
 			v.Status = "waits to begin " + g.phases[a.phase].phase.String()
@@ -240,13 +243,6 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 			v.Source = a.whole.Source.String()
 		}
 		views = append(views, v)
-	}
-	slices.SortFunc(views, func(a, b RunningView) int {
-		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Attempt, b.Attempt))
-	})
-	views = views[:min(len(views), maxRunning)]
-	for i := range views {
-		views[i].Input = j.taskInput(views[i].Task)
 	}
 	return views
 }

@@ -43,14 +43,10 @@ func CreateJoblog(path string) error {
 	if IsStream(path) {
 		return nil
 	}
-	const flags = os.O_CREATE | os.O_RDWR | os.O_TRUNC
-	l, err := openJoblog(path, flags)
-	if errors.Is(err, fs.ErrNotExist) { // create the folders, as for the tasks' output
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return joblogError(path, err)
-		}
-		l, err = openJoblog(path, flags)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { // as for the tasks' output
+		return joblogError(path, err)
 	}
+	l, err := openJoblog(path, os.O_CREATE|os.O_RDWR|os.O_TRUNC)
 	if err != nil {
 		return err
 	}

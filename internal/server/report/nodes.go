@@ -44,8 +44,25 @@ func NewNodes() *Nodes {
 func (n *Nodes) Apply(e event.Entry) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.applyAlloc(e.At, e.Record)
 	switch r := e.Record.(type) {
+	case event.AllocRequested:
+		q := r.Request
+		n.allocs[r.Alloc] = &alloc{request: q, job: r.Job, holding: holding{asked: e.At, shares: map[job.ID]*share{}}, AllocView: AllocView{
+			Alloc: string(r.Alloc), Partition: q.Batch.Partition, State: AllocWaiting, Nodes: q.Nodes, PerNode: q.PerNode,
+			TimeS: round(q.Time.Seconds()), Requested: e.At.Std(), Start: stamp(q.Start),
+		}}
+	case event.AllocBegan:
+		if a := n.begin(r.Alloc, e.At); a != nil {
+			a.Ends = stamp(r.Ends)
+		}
+	case event.AllocPaused:
+		if a := n.allocs[r.Alloc]; a != nil {
+			a.pause(e.At, r.Paused)
+		}
+	case event.AllocUsed:
+		if a := n.allocs[r.Alloc]; a != nil {
+			a.applyUsed(r)
+		}
 	case event.NodeJoined:
 		n.countUp(r.Node, NodeUp)
 		n.begin(r.Node.Alloc(), e.At)
@@ -62,6 +79,10 @@ func (n *Nodes) Apply(e event.Entry) {
 		}
 		n.set(e.At, r.Node, state, r.Reason)
 	case event.AllocEnded:
+		if a := n.allocs[r.Alloc]; a != nil {
+			a.leaveQueue(AllocOver)
+			a.ended, a.Ended, a.Reason, a.Up = e.At, stamp(e.At), r.Reason, 0
+		}
 		for id := range n.nodes {
 			if id.Alloc() == r.Alloc {
 				n.set(e.At, id, NodeGone, r.Reason)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -15,12 +16,12 @@ const usageBuckets = 256
 // a phase is spread evenly over its duration; for memory it is the peak. The size of a Usage does not grow with
 // the number of attempts: when their time span needs more than usageBuckets steps, steps become twice as long.
 type Usage struct {
-	step        time.Duration
-	first, last int64 // steps that are in use on any node, counted from time 0
-	nodes       map[job.NodeID]*nodeUsage
+	step       time.Duration
+	start, end job.Time // of the phases on all nodes; end is in the last step, 0: there are none
+	nodes      map[job.NodeID]*nodeUsage
 }
 
-// nodeUsage is the use of one node, by step: core-seconds, byte-seconds of memory, and bytes of disk and network.
+// nodeUsage is the use of one node, by step, counted from time 0: core-seconds, byte-seconds of memory, and bytes of disk and network.
 type nodeUsage struct {
 	takes   map[int64][4]float64
 	missing job.ResourceSet
@@ -28,7 +29,7 @@ type nodeUsage struct {
 
 // NewUsage returns the fold of no phases.
 func NewUsage() *Usage {
-	return &Usage{step: time.Millisecond, last: -1, nodes: map[job.NodeID]*nodeUsage{}}
+	return &Usage{step: time.Millisecond, nodes: map[job.NodeID]*nodeUsage{}}
 }
 
 // Add adds the use of a node by the phases of an attempt.
@@ -40,7 +41,7 @@ func (u *Usage) Add(id job.NodeID, stats []job.PhaseStat) {
 		if s.End == s.Start {
 			s.End++ // a phase without a duration counts too
 		}
-		u.span(int64(s.Start), int64(s.End-1))
+		u.span(s.Start, s.End-1)
 		n := u.nodes[id]
 		if n == nil {
 			n = &nodeUsage{takes: map[int64][4]float64{}}
@@ -52,25 +53,18 @@ func (u *Usage) Add(id job.NodeID, stats []job.PhaseStat) {
 }
 
 // span makes room for times from start to end.
-func (u *Usage) span(start, end int64) {
-	for {
-		first, last := start/int64(u.step), end/int64(u.step)
-		if u.last >= 0 {
-			first, last = min(first, u.first), max(last, u.last)
-		}
-		if last-first < usageBuckets {
-			u.first, u.last = first, last
-			return
-		}
+func (u *Usage) span(start, end job.Time) {
+	u.start, u.end = min(cmp.Or(u.start, start), start), max(u.end, end)
+	for u.stepOf(u.end)-u.stepOf(u.start) >= usageBuckets {
 		u.step *= 2
-		if u.last >= 0 {
-			u.first, u.last = u.first/2, u.last/2
-		}
 		for _, n := range u.nodes {
 			n.halve()
 		}
 	}
 }
+
+// stepOf returns in which step an instant is.
+func (u *Usage) stepOf(t job.Time) int64 { return int64(t) / int64(u.step) }
 
 // halve makes one step of two.
 func (n *nodeUsage) halve() {
@@ -137,10 +131,10 @@ func (n *NodeUsageView) Of(r job.Resource) *ResourceView {
 // View returns the view of the use of nodes by these jobs.
 func (u *Usage) View(jobs []job.ID, nodes []NodeView) UsageView {
 	v := UsageView{Jobs: jobs, StepS: u.step.Seconds(), Nodes: []NodeUsageView{}}
-	if u.last < 0 {
+	if u.end == 0 {
 		return v
 	}
-	v.Start = job.Time(u.first * int64(u.step)).Std()
+	v.Start = job.Time(u.stepOf(u.start) * int64(u.step)).Std()
 	known := map[string]NodeView{}
 	for _, n := range nodes {
 		known[n.Node] = n
@@ -154,16 +148,16 @@ func (u *Usage) View(jobs []job.ID, nodes []NodeView) UsageView {
 
 func (u *Usage) nodeView(id job.NodeID, known NodeView) NodeUsageView {
 	n, v := u.nodes[id], NodeUsageView{Node: string(id), Host: known.Host}
-	has := known.Vector()
+	has, first := known.Vector(), u.stepOf(u.start)
 	for _, r := range job.AllResources() {
 		to := v.Of(r)
 		to.Capacity, to.Unknown = float64(has.Of(r)), n.missing.Has(r)
 		if r == job.CPU {
 			to.Capacity /= job.MilliCore
 		}
-		to.Used = make([]float64, u.last-u.first+1)
+		to.Used = make([]float64, u.stepOf(u.end)-first+1)
 		for i := range to.Used {
-			used := n.takes[u.first+int64(i)][r] / u.step.Seconds()
+			used := n.takes[first+int64(i)][r] / u.step.Seconds()
 			to.Used[i] = round(used)
 			to.Max = max(to.Max, round(used))
 			to.Mean += used

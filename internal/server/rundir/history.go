@@ -1,14 +1,10 @@
 package rundir
 
 import (
-	"errors"
-	"io/fs"
 	"iter"
-	"os"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/server/journal"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
@@ -135,18 +131,14 @@ func fold(r statedir.Run, set func(*report.Info)) (*report.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
-		return f.Fold, nil // its command ended before the coordinator started the job
-	}
 	added := 0
-	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
+	err = f.Look(func(e event.Entry) error {
 		if a, ok := e.Record.(event.TasksAdded); ok {
 			added += a.N
 		}
-		f.Fold.Apply(e)
 		return nil
 	})
-	if more := f.Decided.Tasks.More; err == nil && more != nil {
+	if more := f.Decided.Tasks.More; err == nil && f.at > 0 && more != nil { // else its command ended before the coordinator started the job
 		err = more.Check(added)
 	}
 	return f.Fold, err

@@ -39,12 +39,6 @@ func (at *backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.
 	if !b.AutoMem {
 		return l
 	}
-	return at.autoMemory(ctx, h, spec, entries, perCore)
-}
-
-// autoMemory chooses the memory of tasks. perCore is what a node has for each core.
-func (at *backend) autoMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, perCore int64) (l job.NeedsList) {
-	b := spec.Bag
 	var past memory.History
 	if prof, _, _ := profile(ctx, h, spec, nil, at.NodeType); prof != nil { // the plan warns of a store that cannot be read
 		for _, s := range prof.Measures.Get(predict.BagTask).LastMemory() {

@@ -2,9 +2,7 @@ package private
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,7 +16,7 @@ import (
 // Listen listens on a Unix socket of mode 0600. Only this user may be able to enter the folder of the socket. Listen
 // removes a socket that an earlier process left there. The listener does not remove the socket when it is closed.
 func Listen(path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(path); err != nil {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
 	var l *net.UnixListener

@@ -34,7 +34,7 @@ func (s *Spec) applyPlace(spec *job.Spec) {
 	b := spec.Bag
 	own := s.Env
 	if s.Dir != "" {
-		spec.Dir = below(spec.Dir, s.Dir)
+		spec.Dir = Below(spec.Dir, s.Dir)
 		own = append([]string{"PWD=" + spec.Dir}, own...)
 	}
 	if own != nil {
@@ -54,7 +54,7 @@ func (s *Spec) applyPlace(spec *job.Spec) {
 		case job.Discard:
 			*file.of = job.Discard
 		default:
-			*file.of, b.Collect, b.Ungroup = below(spec.Dir, file.own), false, false
+			*file.of, b.Collect, b.Ungroup = Below(spec.Dir, file.own), false, false
 		}
 	}
 	if s.Outputs != nil {
@@ -67,8 +67,8 @@ func (s *Spec) applyNeeds(b *job.BagSpec) {
 	b.Need, b.TimeLimit, b.Retries = n.Resources(), n.TimeLimit, n.Attempts-1
 }
 
-// below returns a path that is relative to dir.
-func below(dir, p string) string {
+// Below returns a path that is relative to dir.
+func Below(dir, p string) string {
 	if path.IsAbs(p) {
 		return path.Clean(p)
 	}
