@@ -349,9 +349,6 @@ func (j *Job) skip(r event.TasksSkipped) {
 
 // cancelTasks notes which tasks are not wanted. Those that do not run are over.
 func (j *Job) cancelTasks(r event.TasksCancelled) {
-	if j.cancelled == nil {
-		j.cancelled = make(map[int32]bool)
-	}
 	for _, i := range r.Tasks {
 		if !j.tasks.has(int(i)) || j.tasks.table[i].pos >= posDone {
 			continue

@@ -199,11 +199,14 @@ func (e *estimate) place(all []kindLeft, on []*attempt, free []float64, scale fl
 	for _, k := range all {
 		load.Maps += k.left * of(k.need)
 	}
+	if seconds = max(0, slices.Max(free)); load.Maps == 0 {
+		return seconds
+	}
 	var takes []float64
 	for i := range all {
 		k := &all[i]
 		n := k.left * of(k.need)
-		for n, part := min(n, 1+n*maxPlaced/max(1, load.Maps)), 0; part < n; part++ {
+		for n, part := min(n, 1+n*maxPlaced/load.Maps), 0; part < n; part++ {
 			takes = append(takes, min(k.limit, scale*k.took.Quantile((float64(part)+0.5)/float64(n))))
 		}
 	}
@@ -214,18 +217,18 @@ func (e *estimate) place(all []kindLeft, on []*attempt, free []float64, scale fl
 		windows, used = append(windows, predict.Window{Start: start, End: math.Inf(1), TaskSlots: slots}), used+slots
 	}
 	for i, a := range on {
-		seconds, nodes[a.node] = max(seconds, free[i]), true
+		nodes[a.node] = true
 		add(free[i], of(all[e.kind(a, all)].need))
 	}
 	each, most := used/max(1, len(nodes)), cmp.Or(e.job.work.Throttle, math.MaxInt)
 	for _, at := range e.nodes {
 		add(max(0, at.Sub(e.now).Seconds()), min(each, max(0, most-used)))
 	}
-	if load.Maps == 0 || used == 0 {
+	if used == 0 {
 		return seconds
 	}
-	o, _, _ := predict.GivenTrials(load, predict.Expected{}, predict.Trial{Maps: predict.NewSeries(takes)}).RunWithin(windows, nil, math.Inf(1))
-	return max(seconds, o.Mean())
+	trial := predict.GivenTrials(load, predict.Expected{}, predict.Trial{Maps: predict.NewSeries(takes)})
+	return max(seconds, trial.MeanEach(1, func(int) []predict.Window { return windows }))
 }
 
 // age returns for how many seconds an attempt has been in the phase.

@@ -66,11 +66,8 @@ func (j *Job) noteFailure(r *ending) {
 	if r.Outcome == event.Broken {
 		f.Left = 0 // the job stops
 	}
-	if j.info.StderrFile != nil {
-		f.File = j.info.StderrFile(task)
-	}
-	if j.info.StderrCommand != nil {
-		f.Command = j.info.StderrCommand(task)
+	if j.info.Stderr != nil {
+		f.File, f.Command = j.info.Stderr(task)
 	}
 	j.failed.add(f)
 }

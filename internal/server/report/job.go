@@ -30,10 +30,8 @@ type Info struct {
 	TaskName func(task int) string
 	// TaskInput returns what a task works on: its entry or its part of the input. It may be nil, and may return "".
 	TaskInput func(task int) string
-	// StderrFile returns the file with a task's standard error; nil if there are no such files.
-	StderrFile func(task int) string
-	// StderrCommand returns a command that prints a task's standard error; nil if tasks have files of their own.
-	StderrCommand func(task int) string
+	// Stderr returns the file with a task's standard error, or a command that prints it where tasks have no files of their own. It may be nil.
+	Stderr func(task int) (file, command string)
 	// Nodes is a fold that many jobs share and that the caller applies node records to;
 	// nil: the job keeps its own.
 	Nodes *Nodes
@@ -118,7 +116,7 @@ func New(info Info) *Job {
 	j := &Job{
 		info: info, state: event.StateQueued,
 		sent: map[job.Attempt]*attempt{}, lost: map[job.Attempt]*attempt{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
-		leftBy: map[uint64]int32{},
+		leftBy: map[uint64]int32{}, mem: map[int32]int64{}, memOf: map[int]int64{}, cancelled: map[int32]bool{},
 	}
 	if info.Nodes == nil {
 		j.info.Nodes, j.ownNodes = NewNodes(), true
@@ -223,7 +221,8 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
 	copy(j.sums.cores[:], r.Held)
 	if r.Failed {
-		j.sums.skipped, j.lacking, j.cancelled = 0, lacking{}, nil
+		j.sums.skipped, j.lacking = 0, lacking{}
+		clear(j.cancelled)
 	}
 	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {

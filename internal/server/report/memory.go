@@ -48,9 +48,6 @@ func (j *Job) changeNeeds(r event.NeedsChanged) {
 		j.memory.Last = fmt.Sprintf("task %s %s", j.TaskName(int(r.Task)), r.Reason)
 	}
 	if r.Mem > 0 {
-		if j.mem == nil {
-			j.mem, j.memOf = make(map[int32]int64), make(map[int]int64)
-		}
 		if r.Task >= 0 {
 			j.mem[r.Task] = r.Mem
 		} else {

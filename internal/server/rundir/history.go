@@ -31,17 +31,15 @@ func Info(r statedir.Run, d *Decided) report.Info {
 	if spec.Bag.Stdout != job.Discard {
 		in.Output = job.OutputFolder(spec.Bag.Stdout, r.ID)
 	}
-	switch {
-	case spec.Bag.Stderr == job.Discard:
-	case spec.Bag.Collect:
-		in.StderrCommand = func(task int) string { return "berth cat --stderr " + string(r.ID) + " " + tasks.Name(spec, task) }
-	default:
-		in.StderrFile = func(task int) string {
-			own, entry, ok := tasks.Of(spec, task)
-			if !ok {
-				return ""
+	if spec.Bag.Stderr != job.Discard {
+		in.Stderr = func(task int) (file, command string) {
+			if spec.Bag.Collect {
+				return "", "berth cat --stderr " + string(r.ID) + " " + tasks.Name(spec, task)
 			}
-			return own.Bag.OutputPath(own.Bag.Stderr, r.ID, entry, task)
+			if own, entry, ok := tasks.Of(spec, task); ok {
+				file = own.Bag.OutputPath(own.Bag.Stderr, r.ID, entry, task)
+			}
+			return file, ""
 		}
 	}
 	return in

@@ -122,7 +122,7 @@ func (s *scene) newJob(d *datadriven.TestData) {
 		info.Predicted = &report.Prediction{LowSeconds: low.Seconds(), UpSeconds: up.Seconds(), Source: "3 runs of this application"}
 	}
 	if info.Logs != "" {
-		info.StderrFile = func(task int) string { return info.Logs + "/" + string(rune('1'+task)) + ".stderr" }
+		info.Stderr = func(task int) (file, command string) { return info.Logs + "/" + string(rune('1'+task)) + ".stderr", "" }
 	}
 	s.play, s.rows = reporttest.New(info), nil
 }
