@@ -50,7 +50,11 @@ func (s *Server) Start(a step.Start) {
 	m := &wire.Start{Start: a}
 	switch {
 	case l.Spec.Kind == job.Bag:
-		m.Entry, m.Task = l.task(a.Attempt.Task)
+		if t, _ := l.Tasks.Task(l.Spec.Bag, a.Attempt.Task); t.Plain() {
+			m.Entry = t.Entry
+		} else { // it has values of its own
+			m.Task = &t
+		}
 	case a.Attempt.Task < len(l.Tasks.Splits):
 		m.Split = &l.Tasks.Splits[a.Attempt.Task]
 	}

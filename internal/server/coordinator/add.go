@@ -12,15 +12,6 @@ import (
 	"berth/internal/server/rundir"
 )
 
-// task returns the entry of a bag's task, and the values of its own that it may have besides.
-func (l *live) task(i int) (job.Entry, *task.Spec) {
-	s, _ := l.Tasks.Task(l.Spec.Bag, i)
-	if s.Plain() {
-		return s.Entry, nil
-	}
-	return nil, &s
-}
-
 // addTasks adds tasks to an open bag.
 func (s *Server) addTasks(ctx context.Context, id job.ID, req control.Add) (any, error) {
 	l := s.lookup(id)

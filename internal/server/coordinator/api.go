@@ -115,7 +115,8 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	})
 	if err == nil {
 		defer s.stop()
-		err = errors.Join(leader.Of(s.home).Forget(), s.standDown())
+		s.keepAwake(nil) // nobody carries on
+		err = errors.Join(leader.Of(s.home).Forget(), leader.Of(s.home).Stop())
 	}
 	answer(w, nothing{}, err)
 }

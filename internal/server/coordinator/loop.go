@@ -167,7 +167,10 @@ func (s *Server) loop(ctx context.Context) (err error) {
 		case <-sync:
 			s.syncJournals()
 		case <-ctx.Done():
-			return s.stillOwner()
+			if closed(s.own.Lost()) {
+				return leader.ErrTakenOver
+			}
+			return nil
 		}
 		if err := s.flush(); err != nil {
 			return err

@@ -196,22 +196,6 @@ func (s *Server) reachable(on string) error {
 	return job.ConfigError(host, "your coordinator runs here as a stand-in, inside a batch job, and runs nothing on this machine itself", "use berth outside of batch jobs, which ends the stand-in")
 }
 
-// stillOwner returns the error with which a coordinator ends whose place another has taken.
-func (s *Server) stillOwner() error {
-	select {
-	case <-s.own.Lost():
-		return leader.ErrTakenOver
-	default:
-		return nil
-	}
-}
-
-// standDown sees to it that nobody carries on: the user has ended the coordinator by a command.
-func (s *Server) standDown() error {
-	s.keepAwake(nil)
-	return leader.Of(s.home).Stop()
-}
-
 // guardNote says why nobody would wake up for a job, empty where somebody would. It runs in the loop.
 func (s *Server) guardNote(id job.ID) []string {
 	j, ok := s.engine.Job(id)

@@ -45,7 +45,6 @@ func compact(path string, keep func(event.Entry) bool) (rec Recovery, err error)
 		if !keep(e) {
 			return nil
 		}
-		rec.Entries++
 		rec.LastSeq = e.Seq
 		return j.Append(e)
 	})

@@ -35,7 +35,7 @@ func TestEveryPrefixIsRecovered(t *testing.T) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		sameEntries(t, got, entries[:whole])
-		want := Recovery{Entries: whole, LastSeq: uint64(whole), End: end, TruncatedBytes: int64(cut) - end}
+		want := Recovery{LastSeq: uint64(whole), End: end, TruncatedBytes: int64(cut) - end}
 		if rec != want {
 			t.Fatalf("cut at %d: %+v, want %+v", cut, rec, want)
 		}

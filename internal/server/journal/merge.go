@@ -35,29 +35,31 @@ func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		head, err := in.next()
-		if errors.Is(err, io.EOF) {
-			m.found[id] = in.rec
-			continue
+		if err == nil {
+			err = m.read(&source{id: id, in: in})
 		}
 		if err != nil {
 			return nil, err
 		}
 		in.in = nil
-		m.insert(&source{id, in, head})
 	}
 	return m, nil
 }
 
-// insert adds a source to sources and keeps their order.
-func (m *merge) insert(src *source) {
+// read reads the next entry of a journal and puts the journal among the sources, in their order, unless it is at its end.
+func (m *merge) read(src *source) (err error) {
+	if src.head, err = src.in.next(); errors.Is(err, io.EOF) {
+		m.found[src.id] = src.in.rec
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	at, _ := slices.BinarySearchFunc(m.sources, src.head.Seq, func(s *source, seq uint64) int {
 		return cmp.Compare(s.head.Seq, seq)
 	})
 	m.sources = slices.Insert(m.sources, at, src)
+	return nil
 }
 
 // next returns the next entry, or io.EOF behind the last. An entry that is in two journals, or in
@@ -68,7 +70,8 @@ func (m *merge) next() (event.Entry, error) {
 	}
 	src := m.sources[0]
 	e := src.head
-	if err := m.advance(src); err != nil {
+	m.sources = slices.Delete(m.sources, 0, 1)
+	if err := m.read(src); err != nil {
 		return e, err
 	}
 	if len(m.sources) > 0 && m.sources[0].head.Seq == e.Seq {
@@ -79,22 +82,6 @@ func (m *merge) next() (event.Entry, error) {
 			Advice("the file was moved from another run: move it back, or out of the state folder")
 	}
 	return e, nil
-}
-
-// advance reads the next entry of the first source, and removes the source at its end.
-func (m *merge) advance(src *source) error {
-	next, err := src.in.next()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	m.sources = slices.Delete(m.sources, 0, 1)
-	if err != nil {
-		m.found[src.id] = src.in.rec
-		return nil
-	}
-	src.head = next
-	m.insert(src)
-	return nil
 }
 
 func duplicate(a, b string, seq uint64) error {

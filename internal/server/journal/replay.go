@@ -11,8 +11,7 @@ import (
 
 // Recovery is what was found when a journal was read.
 type Recovery struct {
-	Entries        int    // whole entries
-	LastSeq        uint64 // sequence number of the last one; 0: none
+	LastSeq        uint64 // sequence number of the last whole entry; 0: none
 	End            int64  // offset behind the last whole entry; 0: the file has no header yet
 	TruncatedBytes int64  // torn bytes behind End, which opening the journal cuts off
 }
@@ -45,7 +44,6 @@ func (r *reader) next() (event.Entry, error) {
 	if e.Seq <= r.rec.LastSeq {
 		return event.Entry{}, outOfOrder(r.path, at, e.Seq, r.rec.LastSeq)
 	}
-	r.rec.Entries++
 	r.rec.LastSeq = e.Seq
 	return e, nil
 }

@@ -201,14 +201,15 @@ func (n *Nodes) Used(of job.ID) (used []event.AllocUsed) {
 	return used
 }
 
-// clock returns the time by the clock of an allocation, or since a time if it is not known.
-func (n *Nodes) clock(id job.AllocID, at, since job.Time) float64 {
+// clock returns the time by the clock of an attempt's allocation, or since the submission if that is not known.
+func (j *Job) clock(of *attempt, at job.Time) float64 {
+	n := j.info.Nodes
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	if a := n.allocs[id]; a != nil {
+	if a := n.allocs[of.node.Alloc()]; a != nil {
 		return a.clock(at)
 	}
-	return at.Sub(since).Seconds()
+	return at.Sub(j.submitted).Seconds()
 }
 
 // occupy changes what attempts of the job hold of the allocation of a node.
@@ -230,13 +231,13 @@ func (j *Job) occupy(at job.Time, node job.NodeID, by busy) {
 // take notes that an attempt holds its cores from then on. What one that comes back held before it was lost stays; the time between is idle.
 func (j *Job) take(at job.Time, a *attempt) {
 	a.cores = float64(max(1, j.tasks.needsOf(a.id.Task).CPUs))
-	a.begun = j.info.Nodes.clock(a.node.Alloc(), at, j.submitted)
+	a.begun = j.clock(a, at)
 	j.occupy(at, a.node, busy{cores: a.cores, begun: a.cores * a.begun})
 }
 
 // give notes that an attempt does not hold its cores any more, and to which part belongs what it held.
 func (j *Job) give(at job.Time, a *attempt, stats []job.PhaseStat, part uint8) {
-	seconds := j.info.Nodes.clock(a.node.Alloc(), at, j.submitted) - a.begun
+	seconds := j.clock(a, at) - a.begun
 	if a.line && len(stats) > 0 && a.held == 0 {
 		seconds = a.took(at, stats)
 	}
@@ -257,7 +258,7 @@ func (j *Job) coreHours(now job.Time) *CoreHours {
 		*parts[i] = sum
 	}
 	for _, a := range j.allRunning() {
-		h.Running += a.held + a.cores*max(0, j.info.Nodes.clock(a.node.Alloc(), now, j.submitted)-a.begun)
+		h.Running += a.held + a.cores*max(0, j.clock(a, now)-a.begun)
 	}
 	j.ofAllocs(&h, now)
 	for i, p := range parts {
