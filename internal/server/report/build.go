@@ -224,7 +224,7 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 		g := j.tasks.group(a.id.Task)
 		v := RunningView{
 			Task: a.id.Task, Name: j.TaskName(a.id.Task), Input: j.taskInput(a.id.Task), Attempt: a.id.N,
-			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
+			Node: string(a.node), Host: j.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
 			Seconds: age(a), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
 		}
 		if a.waits && int(a.phase) < len(g.phases) {

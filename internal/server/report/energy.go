@@ -66,10 +66,10 @@ func (j *Job) energy(now job.Time) *Energy {
 	}
 	beside := map[string]int{} // workers by host, as several may share one machine
 	for _, id := range ids {
-		beside[j.info.Nodes.host(id)]++
+		beside[j.host(id)]++
 	}
 	for _, id := range ids {
-		idle, busy := j.estimate(id, now, max(1, beside[j.info.Nodes.host(id)]))
+		idle, busy := j.estimate(id, now, max(1, beside[j.host(id)]))
 		e.Idle, e.Joules = e.Idle+idle, e.Joules+idle+busy
 	}
 	return &Energy{Joules: round(e.Joules), Idle: round(e.Idle), Source: EnergyEstimated}

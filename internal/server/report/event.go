@@ -111,7 +111,7 @@ func (e *Events) started(at job.Time, a *attempt) error {
 		return nil
 	}
 	v := e.ofTask(at, "started", a.id.Task)
-	v.Attempt, v.Mem, v.Node, v.Host = a.id.N, a.mem, string(a.node), e.Job.info.Nodes.host(a.node)
+	v.Attempt, v.Mem, v.Node, v.Host = a.id.N, a.mem, string(a.node), e.Job.host(a.node)
 	return e.tell(v)
 }
 

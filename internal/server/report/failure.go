@@ -60,7 +60,7 @@ func (j *Job) noteFailure(r *ending) {
 	f := Failure{
 		Seq: r.Seq, Task: task, Name: j.TaskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
 		Final: r.task.pos == posFailed,
-		Node:  string(r.node), Host: j.info.Nodes.host(r.node), At: r.At.Std(),
+		Node:  string(r.node), Host: j.host(r.node), At: r.At.Std(),
 		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
 	}
 	if r.Outcome == event.Broken {
@@ -75,7 +75,7 @@ func (j *Job) noteFailure(r *ending) {
 // noteStraggler adds an attempt that was killed as it was slow, or as another one had done its task.
 func (j *Job) noteStraggler(r *ending) {
 	if r.Outcome == event.Killed && (r.Slow || r.task.pos == posDone) {
-		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(r.Attempt.Task), r.Attempt.N, cmp.Or(j.info.Nodes.host(r.node), string(r.node)),
+		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(r.Attempt.Task), r.Attempt.N, cmp.Or(j.host(r.node), string(r.node)),
 			job.Seconds(r.seconds).Round(time.Second/10), r.Reason))
 	}
 }

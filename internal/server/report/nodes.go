@@ -66,12 +66,10 @@ func (n *Nodes) Apply(e event.Entry) {
 	case event.NodeJoined:
 		n.countUp(r.Node, NodeUp)
 		n.begin(r.Node.Alloc(), e.At)
-		if n.nodes[r.Node] == nil {
-			n.nodes[r.Node] = &nodeState{}
-		}
+		have := cmp.Or(n.nodes[r.Node], &nodeState{})
+		n.nodes[r.Node] = have
 		n.holdNode(e.At, r.Node, r.Capacity.CPUs)
-		n.nodes[r.Node].gone = 0
-		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, Resources: r.Capacity, State: NodeUp}
+		have.gone, have.NodeView = 0, NodeView{Node: string(r.Node), Host: r.Host, Resources: r.Capacity, State: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
 		if r.Gone {
@@ -166,8 +164,8 @@ func (n *Nodes) state(id job.NodeID) nodeState {
 	return nodeState{NodeView: NodeView{Node: string(id), State: NodeUnknown}}
 }
 
-// host returns the node's host name, or empty if it is unknown.
-func (n *Nodes) host(id job.NodeID) string { return n.state(id).Host }
+// host returns a node's host name, or empty if it is unknown.
+func (j *Job) host(id job.NodeID) string { return j.info.Nodes.state(id).Host }
 
 // nodeUse counts a job's attempts on a node.
 type nodeUse struct {

@@ -55,7 +55,7 @@ func (j *Job) row(r *ending) AttemptRow {
 	g := j.tasks.group(r.Attempt.Task)
 	row := AttemptRow{
 		Task: r.Attempt.Task, Name: j.TaskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
-		Node: string(r.node), Host: j.info.Nodes.host(r.node), Outcome: r.Outcome.String(),
+		Node: string(r.node), Host: j.host(r.node), Outcome: r.Outcome.String(),
 		Started: r.started.Std(), Ended: r.At.Std(), Seconds: round(r.seconds),
 		Mem: r.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.tasks.needsOf(r.Attempt.Task).GPUs, Phases: []PhaseRow{},
 	}

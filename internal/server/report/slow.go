@@ -23,7 +23,7 @@ func (j *Job) noteTime(r *ending) {
 	case r.Outcome != event.Done || seconds == 0:
 		return
 	}
-	if host := j.info.Nodes.host(r.node); host != "" {
+	if host := j.host(r.node); host != "" {
 		j.times.Add(host, r.At.Std().Local().Hour(), j.tasks.group(r.Attempt.Task).kind, seconds)
 	}
 }

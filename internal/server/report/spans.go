@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 )
@@ -58,14 +60,12 @@ func (s *Spans) begin(at job.Time, of *attempt, p job.Phase) *Span {
 
 // take returns the lowest lane of the node that is free, and takes it.
 func (n *NodeSpans) take() int32 {
-	for i, taken := range n.Lanes {
-		if !taken {
-			n.Lanes[i] = true
-			return int32(i)
-		}
+	i := slices.Index(n.Lanes, false)
+	if i < 0 {
+		i, n.Lanes = len(n.Lanes), append(n.Lanes, false)
 	}
-	n.Lanes = append(n.Lanes, true)
-	return int32(len(n.Lanes) - 1)
+	n.Lanes[i] = true
+	return int32(i)
 }
 
 // enter notes that a phase began. The first one begins with its attempt.

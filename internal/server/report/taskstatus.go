@@ -104,7 +104,7 @@ func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, 
 		over = new(Tries)
 	}
 	for _, a := range j.allRunning() {
-		over.Add(AttemptRow{Task: a.id.Task, Attempt: a.id.N, Node: string(a.node), Host: j.info.Nodes.host(a.node), Mem: a.mem, Started: a.started.Std()})
+		over.Add(AttemptRow{Task: a.id.Task, Attempt: a.id.N, Node: string(a.node), Host: j.host(a.node), Mem: a.mem, Started: a.started.Std()})
 	}
 	over.sort()
 	if some == nil {

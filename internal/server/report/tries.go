@@ -14,17 +14,17 @@ type Tries struct {
 
 // tried is an attempt.
 type tried struct {
-	task, attempt                  int32
-	node, host, outcome, lack, why unique.Handle[string]
-	mem, peak                      int64
-	seconds                        float64
-	started                        time.Time
+	task, attempt int32
+	texts         unique.Handle[Try] // of it; many attempts have the same
+	mem, peak     int64
+	seconds       float64
+	started       time.Time
 }
 
 // Add adds an attempt.
 func (t *Tries) Add(r AttemptRow) {
-	x := tried{task: int32(r.Task), attempt: int32(r.Attempt), node: unique.Make(r.Node), host: unique.Make(r.Host), outcome: unique.Make(r.Outcome),
-		lack: unique.Make(r.Lack), why: unique.Make(r.Reason), mem: r.Mem, seconds: r.Seconds, started: r.Started}
+	x := tried{task: int32(r.Task), attempt: int32(r.Attempt), mem: r.Mem, seconds: r.Seconds, started: r.Started,
+		texts: unique.Make(Try{Node: r.Node, Host: r.Host, Outcome: r.Outcome, Lack: r.Lack, Why: r.Reason})}
 	for _, p := range r.Phases {
 		x.peak = max(x.peak, p.PeakMem)
 	}
@@ -42,8 +42,9 @@ func (t *Tries) of(task int) []Try {
 	tries := []Try{}
 	for ; i < len(t.rows) && int(t.rows[i].task) == task; i++ {
 		x := t.rows[i]
-		tries = append(tries, Try{Attempt: int(x.attempt), Node: x.node.Value(), Host: x.host.Value(), Mem: x.mem, Started: x.started,
-			Outcome: x.outcome.Value(), Lack: x.lack.Value(), Why: x.why.Value(), PeakMem: x.peak, Seconds: x.seconds})
+		a := x.texts.Value()
+		a.Attempt, a.Mem, a.Started, a.PeakMem, a.Seconds = int(x.attempt), x.mem, x.started, x.peak, x.seconds
+		tries = append(tries, a)
 	}
 	return tries
 }
