@@ -100,10 +100,7 @@ func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 		switch {
 		case errors.Is(err, errRemoved):
 			continue // it is written anew, if its folder is there
-		case errors.Is(err, errStopped), errors.Is(err, syscall.EPIPE): // whoever reads a pipe has seen enough
-			return
-		case err == nil:
-			l.lackLog("")
+		case err == nil, errors.Is(err, errStopped), errors.Is(err, syscall.EPIPE): // whoever reads a pipe has seen enough
 			return
 		}
 		if l.lackLog(fmt.Sprintf("the job log is not complete: %v", err)); pause == roomCheck {

@@ -190,10 +190,7 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) Pha
 		},
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
-	e := estimate{job: j, group: g, pos: pos, phase: p, live: live[k], now: until, nodes: j.coming(until)}
-	for _, before := range live[:k] {
-		e.ahead = append(e.ahead, before...)
-	}
+	e := estimate{job: j, group: g, pos: pos, phase: p, live: live[k], ahead: slices.Concat(live[:k]...), now: until, nodes: j.coming(until)}
 	v.Waiting, v.Done = e.left(), e.done()
 	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
 	if j.state == event.StateRunning {
