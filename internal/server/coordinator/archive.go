@@ -101,23 +101,19 @@ func (e *ending) clean() {
 // write begins to write the history, and writes the summary once the journal is durable. The history does not wait for that, as its row is
 // replaced if a power failure takes the end of the job back. A summary would say that a job is over that goes on.
 func (e *ending) write() {
-	e.saving = e.s.saveRuns(e.runs)
+	commit, err := e.s.store().Save(context.Background(), e.runs...) // from now on whoever reads the history waits for these runs
+	saving := make(chan error, 1)
+	e.saving = saving
+	go func() {
+		if err == nil {
+			err = commit()
+		}
+		saving <- err
+	}()
 	e.durable.Wait()
 	if e.unwritten = e.l.writeSummary(e.view); e.unwritten != nil {
 		e.tellUnwritten()
 	}
-}
-
-// saveRuns returns once whoever reads the history waits for these runs. The channel gets its error once they are on the disk.
-func (s *Server) saveRuns(runs []history.Measured) <-chan error {
-	saving := make(chan error, 1)
-	commit, err := s.store().Save(context.Background(), runs...)
-	if err != nil {
-		saving <- err
-		return saving
-	}
-	go func() { saving <- commit() }()
-	return saving
 }
 
 // finish waits until all is on the disk, and then retires the journal. Nobody finds a job that is neither in memory nor has a summary, so

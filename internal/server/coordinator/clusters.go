@@ -16,7 +16,13 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 		return nil
 	}
 	if p := registry.Batch(req.On); p != nil {
-		if err := s.ensureBackend(p); err != nil {
+		err := s.call(func() error {
+			if s.backends.driver(p.Name()) != nil {
+				return nil
+			}
+			return s.addBackend(p) // it was not reached so far
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -24,14 +30,4 @@ func (s *Server) enter(req job.AllocRequest, env []string) error {
 		return d.Use(req.Batch.Cluster, env)
 	}
 	return nil
-}
-
-// ensureBackend adds a batch system that was not reached so far.
-func (s *Server) ensureBackend(p driver.BatchBackend) error {
-	return s.call(func() error {
-		if s.backends.driver(p.Name()) != nil {
-			return nil
-		}
-		return s.addBackend(p)
-	})
 }

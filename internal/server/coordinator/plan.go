@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"berth/internal/core/event"
-	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/step"
 	"berth/internal/driver"
@@ -29,19 +28,14 @@ func (s *Server) Plan(a step.Plan) {
 		ctx, cancel := context.WithTimeout(s.planCtx, planPatience)
 		defer cancel()
 		p, err := s.planRest(ctx, l, a)
-		s.input(s.planned(a.Job, p, err))
+		in := step.Planned{Job: a.Job, Answer: plan.Answer(wallNow(), p, err)}
+		if err != nil {
+			s.log.Warn("the remaining tasks of a job cannot be planned", "job", a.Job, "err", err)
+		} else {
+			s.log.Info("planned", "job", a.Job, "allocs", len(in.Allocs), "decision", in.Decision)
+		}
+		s.input(in)
 	})
-}
-
-// planned is what the engine is told of a plan, or of why there is none.
-func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
-	in := step.Planned{Job: id, Answer: plan.Answer(wallNow(), p, err)}
-	if err != nil {
-		s.log.Warn("the remaining tasks of a job cannot be planned", "job", id, "err", err)
-	} else {
-		s.log.Info("planned", "job", id, "allocs", len(in.Allocs), "decision", in.Decision)
-	}
-	return in
 }
 
 // planRest decides what is to be asked for on behalf of the job beside what there is.

@@ -128,15 +128,13 @@ func accuracyOf(runs []Run) Accuracy {
 }
 
 func scoreOf(runs []Run) Score {
-	var s Score
+	s := Score{Start: errorsOf(runs, startCase), Run: errorsOf(runs, runCase), Turnaround: errorsOf(runs, turnaroundCase), Cost: errorsOf(runs, costCase),
+		Ends: endsOf(runs), Band: bandOf(runs)}
 	var ratios []float64
 	for _, r := range runs {
-		v := runCase(r)
-		if v == nil {
+		switch v := runCase(r); {
+		case v == nil:
 			continue
-		}
-		s.Runs++
-		switch {
 		case v.actual < v.low:
 			s.Below++
 		case v.actual > v.up:
@@ -144,14 +142,11 @@ func scoreOf(runs []Run) Score {
 		default:
 			s.Within++
 		}
-		ratios = append(ratios, v.actual/v.up)
+		ratios = append(ratios, r.Actual/r.Predicted.Up)
 	}
-	if len(ratios) > 0 {
+	if s.Runs = len(ratios); s.Runs > 0 {
 		s.MedianRatio, s.WorstRatio = median(ratios), slices.Max(ratios)
 	}
-	s.Start, s.Run, s.Turnaround = errorsOf(runs, startCase), errorsOf(runs, runCase), errorsOf(runs, turnaroundCase)
-	s.Cost = errorsOf(runs, costCase)
-	s.Ends, s.Band = endsOf(runs), bandOf(runs)
 	return s
 }
 
