@@ -154,12 +154,13 @@ func (c *cbf) sweep(now job.Time) {
 		}
 	}
 	c.freed = c.freed[:0]
-	for i := 0; i < len(c.queue) && most > 0; i++ {
-		w := &c.queue[i]
+	queue, line := c.queue, c.line
+	for i := 0; i < len(queue) && most > 0; i++ {
+		w := &queue[i]
 		if w.at <= first || int(w.nodes) > most {
 			continue
 		}
-		if at, ok := c.line.EarlierFit(back(first, w.limit), w.at, int(w.nodes), w.limit); ok {
+		if at, ok := line.EarlierFit(back(first, w.limit), w.at, int(w.nodes), w.limit); ok {
 			if s := c.move(w, at); s.from < s.to {
 				c.freed = append(c.freed, s)
 				open(s)
