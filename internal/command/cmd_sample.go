@@ -110,7 +110,7 @@ func (s *sampling) writeRest(left []job.Entry) error {
 
 // tell draws the front of what is left.
 func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Trial, left int, need job.Resources) error {
-	told := ui.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
+	told := ui.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.Point{}, Tipping: -1}}
 	task := catalogue.Task{Need: need, Times: make(map[string]float64), Rates: make(map[string]float64)}
 	bag := front.Bag{Tasks: left, Bytes: m.Bytes, Spread: s.Spread, Server: m.Links.Server}
 	for k, t := range all {

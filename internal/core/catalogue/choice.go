@@ -25,12 +25,7 @@ func Configuration(where, text string, types []front.Type) ([]int, error) {
 		if err != nil || n < 0 || n > 100_000 {
 			return nil, job.ArgumentError(where, fmt.Sprintf("%q is not a type with a number of machines", part), "write m1.m=30,c1.m=2")
 		}
-		at := -1
-		for i := range types {
-			if types[i].Name == name {
-				at = i
-			}
-		}
+		at := slices.Index(names, name)
 		if at < 0 {
 			return nil, job.ArgumentError(where, fmt.Sprintf("there is no type %q", name), parse.DidYouMean(name, names, "known: "+strings.Join(names, ", ")))
 		}
@@ -46,7 +41,7 @@ func Configuration(where, text string, types []front.Type) ([]int, error) {
 }
 
 // Choice returns the machines of a point of a front, by the names of their types.
-func Choice(p front.PointView) (all []job.Rented) {
+func Choice(p front.Point) (all []job.Rented) {
 	for _, name := range slices.Sorted(maps.Keys(p.Machines)) {
 		all = append(all, job.Rented{Name: name, Count: p.Machines[name]})
 	}

@@ -24,7 +24,7 @@ func TestConfiguration(t *testing.T) {
 // TestChoices: a job keeps the front on which its machines were chosen, with the choice; a single point is no front.
 func TestChoices(t *testing.T) {
 	chosen := 1
-	v := front.View{Tipping: 0, Chosen: &chosen, Front: []front.PointView{
+	v := front.View{Tipping: 0, Chosen: &chosen, Front: []front.Point{
 		{Cost: 1, Makespan: 90, Low: 80, Up: 100, Machines: map[string]int{"a": 1}}, {Cost: 2, Makespan: 50, Machines: map[string]int{"b": 3, "a": 1}}, {Cost: 3, Makespan: 40, Machines: map[string]int{"b": 9}}}}
 	want := []job.Choice{{Cost: 1, Makespan: 90, Low: 80, Up: 100, Machines: "a=1", Tipping: true}, {Cost: 2, Makespan: 50, Machines: "a=1,b=3", Chosen: true}, {Cost: 3, Makespan: 40, Machines: "b=9"}}
 	if got := Choices(v); !slices.Equal(got, want) {

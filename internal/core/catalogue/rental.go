@@ -66,6 +66,6 @@ func readNames(t *tomlfile.Table, key string) []string {
 
 // Forecast returns the prediction of a point of a front for a bag of that many tasks. Its use of the data server is
 // the mean over the whole run; the point has the use while all machines have tasks.
-func Forecast(p front.PointView, tasks int) *job.Forecast {
+func Forecast(p front.Point, tasks int) *job.Forecast {
 	return &job.Forecast{Cost: p.Cost, Makespan: p.Makespan, ServerUse: p.Use * float64(tasks) / (p.Rate * p.Makespan)}
 }

@@ -1,9 +1,6 @@
 package cluster
 
-import (
-	"cmp"
-	"time"
-)
+import "cmp"
 
 // Accounting is the limits that the batch system's accounting sets for one user on this cluster.
 type Accounting struct {
@@ -88,7 +85,7 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 		also(then.Bounds, "QOS "+then.Name)
 		also(as.Bounds, "account "+as.Account)
 	}
-	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs]), GPUs: least(set[JobGPUs], set[GroupGPUs], set[UserGPUs]), Least: leastCPUs}
+	return Allowance{Time: set[WallTime], Nodes: Least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: Least(set[JobCPUs], set[GroupCPUs], set[UserCPUs]), GPUs: Least(set[JobGPUs], set[GroupGPUs], set[UserGPUs]), Least: leastCPUs}
 }
 
 // levels returns the QOS whose bounds count first and second for a job in a partition: that of the partition and that
@@ -104,11 +101,8 @@ func (a *Accounting) levels(as *Association, qos string, p *Partition) (first, t
 	return first, then
 }
 
-// MaxTime returns the limit on wall time; 0 is no limit.
-func (l Allowance) MaxTime() time.Duration { return time.Duration(l.Time.Value) }
-
-// least returns the lowest of the limits that are set.
-func least(limits ...Limit) (l Limit) {
+// Least returns the lowest of the limits that are set, of equal ones the first.
+func Least(limits ...Limit) (l Limit) {
 	for _, x := range limits {
 		if x.Value > 0 && (l.Value == 0 || x.Value < l.Value) {
 			l = x

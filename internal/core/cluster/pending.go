@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -78,16 +79,10 @@ func (l *lineup) closed(j *Queued) bool {
 // length returns the wall time of a pending job.
 func (l *lineup) length(j *Queued) time.Duration {
 	limit := j.Limit
-	if p := l.parts[j.Partition]; p != nil && limit == 0 {
-		limit = p.DefaultTime
-		if limit == 0 {
-			limit = p.MaxTime
-		}
+	if p := l.parts[j.Partition]; p != nil {
+		limit = cmp.Or(limit, p.DefaultTime, p.MaxTime)
 	}
-	if limit == 0 {
-		return timeline.Unbounded
-	}
-	return limit
+	return cmp.Or(limit, timeline.Unbounded)
 }
 
 // weight returns how many of our nodes each node of a pending job counts as: the fraction of the nodes that could hold

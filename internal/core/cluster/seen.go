@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -28,11 +29,7 @@ func (s *Snapshot) Seen() []starts.Seen {
 
 func (q *Queue) seen(j *Queued) starts.Seen {
 	x := starts.Seen{ID: j.ID, Array: arrayOf(j.ID), Part: Number(j.Partition), Own: j.User == q.User, Copies: int32(min(max(j.Repeat, 1), math.MaxInt32))}
-	x.Job = starts.Job{User: Number(j.User), Nodes: int32(min(max(j.Count, 1), math.MaxInt32-1)), Limit: j.Limit}
-	if j.Limit == 0 {
-		x.Limit = timeline.Unbounded
-	}
-	x.Limit = max(x.Limit, time.Second)
+	x.Job = starts.Job{User: Number(j.User), Nodes: int32(min(max(j.Count, 1), math.MaxInt32-1)), Limit: max(cmp.Or(j.Limit, timeline.Unbounded), time.Second)}
 	return x
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -70,11 +71,7 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 	for i := range s.Queue.Pending {
 		j := &s.Queue.Pending[i]
 		if from := max(j.Start, s.At); j.Held == "" && (j.Start > 0 || j.User == s.Queue.User) {
-			length := j.Limit
-			if length == 0 {
-				length = timeline.Unbounded
-			}
-			use(j, from, timeline.After(from, length))
+			use(j, from, timeline.After(from, cmp.Or(j.Limit, timeline.Unbounded)))
 		}
 	}
 	line := timeline.New(s.At, 0)
@@ -91,11 +88,9 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 
 // latestEnd returns the latest end of a running job; a job past its limit ends after grace.
 func (s *Snapshot) latestEnd(j *Queued) job.Time {
-	to := timeline.Never
-	if j.Limit != 0 {
-		if to = timeline.After(j.Start, j.Limit); to <= s.At {
-			to = s.At.Add(grace)
-		}
+	to := timeline.After(j.Start, cmp.Or(j.Limit, timeline.Unbounded))
+	if to <= s.At {
+		to = s.At.Add(grace)
 	}
 	if j.Free != 0 {
 		to = min(to, max(j.Free, s.At.Add(time.Second)))

@@ -203,20 +203,14 @@ func (l *lineup) unseen() []use {
 func (l *lineup) longest() []time.Duration {
 	limits := make([]time.Duration, len(l.snap.Nodes))
 	for _, p := range l.queue.Partitions {
-		limit := p.MaxTime
-		if limit == 0 {
-			limit = timeline.Unbounded
-		}
 		for _, i := range p.Nodes {
 			if i >= 0 && i < len(limits) {
-				limits[i] = max(limits[i], limit)
+				limits[i] = max(limits[i], cmp.Or(p.MaxTime, timeline.Unbounded))
 			}
 		}
 	}
 	for i, limit := range limits {
-		if limit == 0 {
-			limits[i] = timeline.Unbounded
-		}
+		limits[i] = cmp.Or(limit, timeline.Unbounded)
 	}
 	return limits
 }

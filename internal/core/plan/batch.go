@@ -14,13 +14,16 @@ import (
 // decideBatch plans a job on a batch system.
 func decideBatch(q *Question) (Plan, error) {
 	parts, err := q.divide()
+	var p Plan
 	switch {
 	case err != nil:
-		return Plan{}, err
 	case parts == nil:
-		return decideOne(q)
+		p, err = decideOne(q)
+	default:
+		p, err = decideParts(q, parts)
 	}
-	return decideParts(q, parts)
+	p.leaveOpen(q.Spec)
+	return p, err
 }
 
 // decideOne plans a job, or a part of it, whose tasks run on the same nodes.

@@ -30,7 +30,6 @@ type Candidate struct {
 	waits    *starts.Waits // until it begins beside the other chosen requests, in each draw; nil: it is the only one
 	late     string        // the reason why it begins later than its slot, or empty
 	rejected string        // the reason why it is infeasible, or empty
-	behind   bool          // it is infeasible because it begins too late for the user
 
 	// Evaluated: the job's runs on it.
 	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends

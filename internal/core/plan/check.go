@@ -49,7 +49,7 @@ func (a *adaptor) askBatchSystem(c *Candidate) {
 // does not concern the wall time concerns the nodes. An unlimited wall time counts as more
 // than half of any.
 func (c *Check) covers(x *Candidate) bool {
-	if c.Partition != "" && c.Partition != x.offer.name {
+	if c.Partition != "" && c.Partition != x.offer.part.Name {
 		return false
 	}
 	size, long := 2*x.Take > c.Nodes && 2*x.PerNode.CPUs > c.PerNode.CPUs, math.IsInf(x.wall, 1) || 2*x.wall > limitSeconds(c.Time)

@@ -12,16 +12,11 @@ import (
 // Decide plans a job for the snapshot's backend: one machine, or a batch system. Errors that the user can mend have
 // class job.User.
 func Decide(q Question) (Plan, error) {
+	decide := decideMachine
 	if q.Snap.Queue != nil {
-		p, err := decideBatch(&q)
-		p.leaveOpen(q.Spec)
-		if err == nil {
-			p.expectSlowNodes(&q)
-			p.judgeDeadline(&q)
-		}
-		return p, err
+		decide = decideBatch
 	}
-	p, err := decideMachine(&q)
+	p, err := decide(&q)
 	if err == nil {
 		p.expectSlowNodes(&q)
 		p.judgeDeadline(&q)
@@ -71,7 +66,7 @@ func decideMachine(q *Question) (Plan, error) {
 	if left := p.plannedPart(); left.Tasks+left.Reduces == 0 && (p.Left != nil || isOpen(spec)) {
 		p.Reasons = append(p.Reasons, nothingLeft(spec))
 	} else {
-		p.Reasons = append(p.Reasons, p.decision())
+		p.Reasons = append(p.Reasons, fmt.Sprintf("%s × %s: %s", job.Count(p.Alloc.Nodes, "node"), p.Alloc.PerNode.Cores(), p.summary()))
 	}
 	if why != "" {
 		p.Reasons = append(p.Reasons, why)

@@ -19,20 +19,17 @@ func (d *decision) fillPlan(p *Plan) {
 		}
 	}
 	p.Source, p.Scout = d.known.source, d.scout
+	var requests []job.AllocRequest
 	for i := range d.chosen {
-		r := d.request(&d.chosen[i])
-		if i == 0 {
-			p.Alloc = r
-		} else {
-			p.More = append(p.More, r)
-		}
+		requests = append(requests, d.request(&d.chosen[i]))
 	}
 	for _, l := range d.q.Idle {
 		p.Idle = append(p.Idle, l.ID)
 	}
-	if len(d.chosen) == 0 { // names the allocations that serve the job
-		p.Alloc = d.request(&Candidate{offer: d.offers[0], PerNode: d.offers[0].perNode, wall: math.Inf(1), Wait: math.Inf(1)})
+	if requests == nil { // names the allocations that serve the job
+		requests = append(requests, d.request(&Candidate{offer: d.offers[0], PerNode: d.offers[0].perNode, wall: math.Inf(1), Wait: math.Inf(1)}))
 	}
+	p.Alloc, p.More = requests[0], append(p.More, requests[1:]...)
 	p.TaskSlots, p.ReduceSlots = d.atOnce()
 	if d.known.ok {
 		p.TaskTime, p.ReduceTime = asDuration(d.expect.Map), asDuration(d.expect.Sort)
@@ -156,32 +153,24 @@ func (d *decision) inARow(start float64) {
 
 // headline returns the decision in one line.
 func (d *decision) headline(p *Plan) string {
-	var b strings.Builder
+	var what string
 	switch {
 	case d.load.Maps+d.load.Reduces == 0:
 		return nothingLeft(d.q.Spec)
 	case len(d.chosen) == 0 && d.q.Remaining == nil:
-		b.WriteString("runs at once on nodes that you hold: ")
+		what = "runs at once on nodes that you hold"
 	case len(d.chosen) == 0 && !d.known.ok:
-		b.WriteString("no further allocation is requested until some tasks are measured: ")
+		what = "no further allocation is requested until some tasks are measured"
 	case len(d.chosen) == 0:
-		b.WriteString("no further allocation is requested: ")
+		what = "no further allocation is requested"
 	default:
-		b.WriteString(d.requested(&d.first) + ": ")
+		what = d.requested(&d.first)
 	}
 	if d.scout > 0 {
-		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
-			job.FormatCount(d.scout), job.Count(p.plannedPart().Tasks, taskNoun(p.Kind)), p.Source)
-		return b.String()
+		return fmt.Sprintf("%s: %s of %s are measured first, then the rest is planned; no prediction (%s)",
+			what, job.FormatCount(d.scout), job.Count(p.plannedPart().Tasks, taskNoun(p.Kind)), p.Source)
 	}
-	b.WriteString(p.amount())
-	turnaround := p.Turnaround()
-	if turnaround == nil {
-		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
-		return b.String()
-	}
-	fmt.Fprintf(&b, "; predicted turnaround %s (%s)", formatInterval(*turnaround), p.Source)
-	return b.String()
+	return what + ": " + p.summary()
 }
 
 // requested describes a request in words.
@@ -193,7 +182,7 @@ func (d *decision) requested(c *Candidate) string {
 	case c.Wait > 0:
 		when = "starting in about " + duration(c.Wait)
 	}
-	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), c.PerNode.Cores(), wallText(c.wall), c.offer.name, when)
+	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), c.PerNode.Cores(), wallText(c.wall), c.offer.part.Name, when)
 }
 
 // heldJobs returns a note on the user's own jobs that cannot start without an action of somebody.

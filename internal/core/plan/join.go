@@ -217,9 +217,5 @@ func (d *planner) headline(p *Plan) string {
 	if parts != nil {
 		what = strings.Join(parts, " and ")
 	}
-	what += ": " + p.amount()
-	if t := p.Turnaround(); t != nil {
-		return fmt.Sprintf("%s; predicted turnaround %s (%s)", what, formatInterval(*t), p.Source)
-	}
-	return fmt.Sprintf("%s; no prediction (%s)", what, p.Source)
+	return what + ": " + p.summary()
 }

@@ -107,12 +107,9 @@ func (k *known) shorten(r *job.Remaining) {
 	if !k.ok || r == nil || r.Kept == 0 || r.Tasks == 0 {
 		return
 	}
-	m, worked := &k.inv.Map, r.Kept.Seconds()/float64(r.Tasks)
-	if m.Avg <= 0 {
-		return
+	if mean, worked := k.inv.Map.Avg, r.Kept.Seconds()/float64(r.Tasks); mean > 0 {
+		k.inv.Map = k.inv.Map.Times(max(mean-worked, worked/4) / mean)
 	}
-	f := max(m.Avg-worked, worked/4) / m.Avg
-	m.Low, m.Avg, m.Max, m.Scale = m.Low*f, m.Avg*f, m.Max*f, m.Scale*f
 }
 
 // samples returns how many bag tasks or maps were measured.
@@ -154,11 +151,7 @@ func guessReduces(inv *predict.Invariants, p *predict.Profile, size predict.Size
 		perReduce := float64(maps.BytesOut) / float64(maps.Time.Count) * float64(size.Tasks) / float64(size.Reduces)
 		f, basis = perReduce/(in/float64(maps.Time.Count)), "the bytes that maps put out, at the rate of maps"
 	}
-	inv.Reduce = inv.Map
-	inv.Reduce.Low *= f
-	inv.Reduce.Avg *= f
-	inv.Reduce.Max *= f
-	inv.Reduce.Scale *= f
+	inv.Reduce = inv.Map.Times(f)
 	inv.FirstShuffle, inv.OtherShuffle = predict.Invariant{}, predict.Invariant{}
 	return basis
 }

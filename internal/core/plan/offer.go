@@ -17,7 +17,6 @@ import (
 // worker fits.
 type offer struct {
 	limits
-	name     string             // of the partition
 	part     *cluster.Partition // whose nodes these are
 	perNode  job.Resources      // what a worker has
 	price    float64            // of a node for an hour; 0 for those of a batch system
@@ -50,7 +49,7 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	limits := a.limitsOf(part)
 	var out []*offer
 	for _, size := range a.sizes(part, nodes) {
-		o := &offer{limits: limits.ofNodes(size), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
+		o := &offer{limits: limits.ofNodes(size), part: part, perNode: size, startUp: a.startUp(limits)}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
 				o.usable++
@@ -181,7 +180,7 @@ func (a *adaptor) findSlotsOf(o *offer, view cluster.View) {
 func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
 	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
 		a.addNote(fmt.Sprintf("only %s of %s can be used now, because your partition, account or QOS limits all of its jobs together; %s of partition %s are free",
-			job.Count(left, "node"), o.perNode.Cores(), job.Count(free, "node"), o.name))
+			job.Count(left, "node"), o.perNode.Cores(), job.Count(free, "node"), o.part.Name))
 	}
 }
 

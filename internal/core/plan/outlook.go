@@ -26,7 +26,7 @@ func (d *decision) outlook() *Outlook {
 	if len(d.chosen) > 0 {
 		at = d.first.offer
 	}
-	o := &Outlook{Partition: at.name, Nodes: at.usable, Timeline: at.line.Steps(), Slots: []Candidate{}}
+	o := &Outlook{Partition: at.part.Name, Nodes: at.usable, Timeline: at.line.Steps(), Slots: []Candidate{}}
 	if len(o.Timeline) > shownSteps {
 		o.Timeline = o.Timeline[:shownSteps]
 	}
@@ -84,15 +84,11 @@ func (d *decision) rows(at *offer) []Candidate {
 
 // order compares two candidates: the one that ends sooner goes first.
 func (d *decision) order(x, y *Candidate) int {
-	switch {
-	case x.Total < y.Total:
-		return -1
-	case x.Total > y.Total:
-		return 1
-	case !d.known.ok && x.rejected == "" && y.rejected == "":
+	ends := cmp.Compare(x.Total, y.Total)
+	if ends == 0 && !d.known.ok && x.rejected == "" && y.rejected == "" {
 		return d.sooner(x, y)
 	}
-	return 0
+	return ends
 }
 
 // evaluateRest evaluates further slots of the chosen offer, which could not be better than the chosen one, until there

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -132,29 +134,17 @@ type limits struct {
 // limitsOf returns the bounds on an allocation in a partition.
 func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	r := a.req
-	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", timeBy: "--time",
-		minTime: p.MinTime.Seconds(), minCPUs: p.MinCPUs}
-	if l.maxNodes == 0 || p.MaxNodes > 0 && p.MaxNodes < l.maxNodes {
-		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
+	allowed, by := a.q.Snap.Queue.Accounting.Allows(r.Account, r.QOS, p), "partition "+p.Name
+	nodes := cluster.Least(cluster.Limit{Value: int64(r.MaxNodes), By: "--nodes"}, cluster.Limit{Value: int64(p.MaxNodes), By: by}, allowed.Nodes)
+	limit := cluster.Least(cluster.Limit{Value: int64(r.MaxTime), By: "--time"}, cluster.Limit{Value: int64(p.MaxTime), By: by}, allowed.Time)
+	longest := time.Duration(limit.Value)
+	l := limits{
+		minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: cmp.Or(int(nodes.Value), math.MaxInt), nodesBy: nodes.By,
+		minTime: p.MinTime.Seconds(), maxTime: limitSeconds(longest), maxWall: limitSeconds(longest), timeBy: limit.By,
+		minCPUs: max(p.MinCPUs, int(allowed.Least)), cpus: allowed.CPUs, gpus: allowed.GPUs,
 	}
-	allowed := a.q.Snap.Queue.Accounting.Allows(r.Account, r.QOS, p)
-	l.cpus, l.gpus, l.minCPUs = allowed.CPUs, allowed.GPUs, max(l.minCPUs, int(allowed.Least))
-	if by := allowed.Nodes; by.Value > 0 && (l.maxNodes == 0 || int(by.Value) < l.maxNodes) {
-		l.maxNodes, l.nodesBy = int(by.Value), by.By
-	}
-	if l.maxNodes == 0 {
-		l.maxNodes = math.MaxInt
-	}
-	limit := r.MaxTime
-	if limit == 0 || p.MaxTime > 0 && p.MaxTime < limit {
-		limit, l.timeBy = p.MaxTime, "partition "+p.Name
-	}
-	if by := allowed.Time; by.Value > 0 && (limit == 0 || allowed.MaxTime() < limit) {
-		limit, l.timeBy = allowed.MaxTime(), by.By
-	}
-	l.maxTime, l.maxWall = limitSeconds(limit), limitSeconds(limit)
-	if limit >= a.grain {
-		l.maxWall = limit.Truncate(a.grain).Seconds()
+	if longest >= a.grain {
+		l.maxWall = longest.Truncate(a.grain).Seconds()
 	}
 	return l
 }

@@ -226,7 +226,7 @@ func (d *planner) spec(p *part) *job.Spec {
 	spec, bag := *d.q.Spec, *d.q.Spec.Bag
 	bag.Need = p.mix.leastNode()
 	if bag.Throttle > 0 {
-		bag.Throttle = max(1, (bag.Throttle*p.mix.count()+d.tasks-1)/d.tasks)
+		bag.Throttle = max(1, ceilDiv(bag.Throttle*p.mix.count(), d.tasks))
 	}
 	r := &spec.Request
 	r.Partition = partitionList(p.homes)

@@ -22,7 +22,7 @@ func (a *adaptor) request(c *Candidate) job.AllocRequest {
 	req := job.AllocRequest{
 		On: a.q.Snap.Driver, Nodes: c.Take, PerNode: c.PerNode, Time: limitDuration(c.wall), IdleTimeout: r.IdleTimeout,
 		SortMemory: l.SortMemory, Scratch: r.Scratch, Rates: r.Rates, Elastic: true,
-		Batch: r.Batch(c.offer.name), Courteous: a.courteous(),
+		Batch: r.Batch(c.offer.part.Name), Courteous: a.courteous(),
 	}
 	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID
 	req.Batch.Among = a.among

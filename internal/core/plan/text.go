@@ -18,17 +18,16 @@ func nothingLeft(spec *job.Spec) string {
 	return "nothing is left to do"
 }
 
-// decision returns the plan in one line.
-func (p *Plan) decision() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), p.Alloc.PerNode.Cores())
-	b.WriteString(p.amount())
-	if p.Predicted != nil {
-		fmt.Fprintf(&b, "; predicted run %s (%s)", formatInterval(p.Predicted.Interval), p.Source)
-	} else {
-		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
+// summary returns how much there is to do and how long it is predicted to take, in words.
+func (p *Plan) summary() string {
+	what, bounds := "turnaround", p.Turnaround()
+	switch {
+	case p.Outlook == nil && p.Predicted != nil:
+		what, bounds = "run", &p.Predicted.Interval
+	case bounds == nil:
+		return fmt.Sprintf("%s; no prediction (%s)", p.amount(), p.Source)
 	}
-	return b.String()
+	return fmt.Sprintf("%s; predicted %s %s (%s)", p.amount(), what, formatInterval(*bounds), p.Source)
 }
 
 // amount returns how many tasks there are and in how many waves they run, in words.
@@ -43,11 +42,11 @@ func (p *Plan) amount() string {
 		return strings.Join(parts, ", ")
 	}
 	if left.Tasks > 0 || left.Reduces == 0 {
-		parts = append(parts, fmt.Sprintf("%s in %s", job.Count(left.Tasks, "map"), job.Count(waves(left.Tasks, p.TaskSlots), "wave")))
+		parts = append(parts, fmt.Sprintf("%s in %s", job.Count(left.Tasks, "map"), job.Count(ceilDiv(left.Tasks, p.TaskSlots), "wave")))
 	}
 	if left.Reduces > 0 {
 		reduces := job.Count(left.Reduces, "reduce")
-		if w := waves(left.Reduces, p.ReduceSlots); w > 1 {
+		if w := ceilDiv(left.Reduces, p.ReduceSlots); w > 1 {
 			reduces += fmt.Sprintf(" in %d waves", w)
 		}
 		parts = append(parts, reduces)
@@ -88,9 +87,6 @@ func sortReason(l Layout, r *job.Request) string {
 		return fmt.Sprintf("%s to sort in on each node: %s a core", per, job.FormatSize(l.SortMemory/int64(l.PerNode.CPUs)))
 	}
 }
-
-// waves returns in how many waves n tasks run.
-func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
 
 // times returns "×8", "×0.25", "×1000" or "÷2,000": two significant digits, no decimals from 10 on.
 func times(f float64) string {

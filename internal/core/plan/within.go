@@ -24,10 +24,13 @@ func (a *adaptor) medianWait(c *Candidate) float64 {
 	return c.Wait
 }
 
+// startsTooLate is the reason why a candidate is infeasible that begins later than the user wants to wait.
+const startsTooLate = "starts later than --start-within allows"
+
 // checkStart rejects a candidate for the first allocation that is predicted to begin later than the user wants to wait.
 func (a *adaptor) checkStart(c *Candidate) {
 	if most := a.within(); c.rejected == "" && !math.IsInf(most, 1) && a.medianWait(c) > most {
-		c.rejected, c.behind = "starts later than --start-within allows", true
+		c.rejected = startsTooLate
 	}
 }
 
@@ -35,7 +38,7 @@ func (a *adaptor) checkStart(c *Candidate) {
 func (d *decision) startsLate() error {
 	least, soonest := math.Inf(1), Candidate{}
 	for i := range d.evaluated {
-		if c := &d.evaluated[i]; c.behind && d.medianWait(c) < least {
+		if c := &d.evaluated[i]; c.rejected == startsTooLate && d.medianWait(c) < least {
 			least, soonest = d.medianWait(c), *c
 		}
 	}

@@ -11,6 +11,12 @@ type Invariant struct {
 	Scale  float64
 }
 
+// Times returns the invariant of tasks that take f times as long.
+func (i Invariant) Times(f float64) Invariant {
+	i.Low, i.Avg, i.Max, i.Scale = i.Low*f, i.Avg*f, i.Max*f, i.Scale*f
+	return i
+}
+
 // Invariants are the inputs of the completion-time model for an application: the tuple (M, Sh1, Shtyp, R) of paper
 // mr-job-adaptor, section 3. For a bag, Map is the whole task and the others are empty.
 type Invariants struct {

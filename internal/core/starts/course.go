@@ -67,7 +67,7 @@ type runs struct {
 }
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
-func Follow(q *Queue, f Future) *Course { return follow(q, f, q.limits(), q.ends(f), nil) }
+func Follow(q *Queue, f Future) *Course { return follow(q, f, q.ends(nil), q.ends(f), nil) }
 
 // follow does so with the ends of the running jobs by limits and as they will be, each in the order of time. It changes neither.
 func follow(q *Queue, f Future, limits, ends []entry, like *Course) *Course {

@@ -43,7 +43,7 @@ func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
 	for i := range q.Running {
 		s.running = append(s.running, p.ratios.like(&q.Running[i].Job, q.Now.Sub(q.Running[i].Start)))
 	}
-	s.limits = q.limits()
+	s.limits = q.ends(nil)
 	s.await()
 	all, fork := make(Draws, n), &Course{}
 	for i := range all {

@@ -82,32 +82,22 @@ func (q *Queue) limit(r *Running) job.Time {
 	return q.Now.Add(grace)
 }
 
-// limits returns the ends of the running jobs and of the present reserved times by limits, in the order of time.
-func (q *Queue) limits() []entry {
-	all := make([]entry, 0, len(q.Running)+len(q.Closed))
-	for i := range q.Running {
-		all = append(all, entry{q.limit(&q.Running[i]), q.Running[i].Nodes, int32(i)})
-	}
-	return inTime(append(all, q.present()...))
-}
-
-// ends returns the same ends as they will be.
+// ends returns the ends of the running jobs and of the present reserved times, which count as jobs after these, in the order of time: as they
+// will be, or without a Future by limits.
 func (q *Queue) ends(f Future) []entry {
 	all := make([]entry, 0, len(q.Running)+len(q.Closed))
 	for i := range q.Running {
 		r := &q.Running[i]
-		at := min(max(timeline.After(r.Start, f.Running(i)), q.Now+1), q.limit(r))
+		at := q.limit(r)
+		if f != nil {
+			at = min(max(timeline.After(r.Start, f.Running(i)), q.Now+1), at)
+		}
 		all = append(all, entry{at, r.Nodes, int32(i)})
 	}
-	return inTime(append(all, q.present()...))
-}
-
-// present returns the ends of the present reserved times, which count as jobs after the running ones.
-func (q *Queue) present() (all []entry) {
 	for i, x := range q.Closed {
 		if x.From <= q.Now && x.To > q.Now {
 			all = append(all, entry{x.To, x.Nodes, int32(len(q.Running) + i)})
 		}
 	}
-	return all
+	return inTime(all)
 }

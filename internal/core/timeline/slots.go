@@ -1,55 +1,46 @@
 package timeline
 
+import (
+	"slices"
+
+	"berth/internal/core/job"
+)
+
 // Slots returns all free slots, ordered by start and then by number of nodes. It needs time linear
 // in the number of steps.
 //
 // It is getFreeSlots of the paper "mr-job-adaptor", Algorithm 1. A slot begins where the timeline
 // rises above the slot's height and ends where it falls below it. So one pass with a stack of the
-// open heights finds all slots: at a fall the higher ones end, and their remaining height continues
-// from the earliest of their starts.
-func (t *Timeline) Slots() []Slot {
-	steps := t.Steps()
-	c := closed{last: make([]int, len(steps))}
-	type height struct{ step, free int }
+// open heights finds all slots. It goes back in time, so that slots are found in the opposite of their order: where the timeline
+// rises, all that are higher than the step before begin, and their remaining height goes on until the latest of their ends.
+func (t *Timeline) Slots() (slots []Slot) {
+	type height struct {
+		free int
+		end  job.Time
+	}
 	var open []height
-	for i, s := range steps {
-		start, free := i, max(s.Free, 0)
-		for len(open) > 0 && open[len(open)-1].free > free {
-			top := open[len(open)-1]
-			open = open[:len(open)-1]
-			c.add(top.step, Slot{steps[top.step].Start, top.free, s.Start.Sub(steps[top.step].Start)})
-			start = top.step
+	begin := Never // of the step after
+	for i := len(t.starts) - 1; i >= -1; i-- {
+		free, end := 0, begin // nothing is free before the beginning
+		if i >= 0 {
+			free = max(int(t.free[i]), 0)
 		}
-		if free > 0 && (len(open) == 0 || open[len(open)-1].free < free) {
-			open = append(open, height{start, free})
+		last := len(open) - 1
+		for ; last >= 0 && open[last].free > free; last-- {
+			top := open[last]
+			s := Slot{begin, top.free, Unbounded}
+			if top.end != Never {
+				s.Duration = top.end.Sub(begin)
+			}
+			slots, end = append(slots, s), top.end
 		}
-	}
-	for i := len(open) - 1; i >= 0; i-- {
-		c.add(open[i].step, Slot{steps[open[i].step].Start, open[i].free, Unbounded})
-	}
-	return c.ordered()
-}
-
-// closed is a list of slots in the order of their ends, chained by the step at which they begin.
-// Among equal starts, that is the order of decreasing nodes.
-type closed struct {
-	slots []Slot
-	prev  []int // for a slot: 1 + index of the previous slot with the same start; 0: none
-	last  []int // for a step: 1 + index of the last slot that starts there; 0: none
-}
-
-func (c *closed) add(step int, s Slot) {
-	c.slots = append(c.slots, s)
-	c.prev = append(c.prev, c.last[step])
-	c.last[step] = len(c.slots)
-}
-
-func (c *closed) ordered() []Slot {
-	out := make([]Slot, 0, len(c.slots))
-	for _, i := range c.last {
-		for ; i > 0; i = c.prev[i-1] {
-			out = append(out, c.slots[i-1])
+		if open = open[:last+1]; free > 0 && (last < 0 || open[last].free < free) {
+			open = append(open, height{free, end})
+		}
+		if i >= 0 {
+			begin = t.starts[i]
 		}
 	}
-	return out
+	slices.Reverse(slots)
+	return slots
 }

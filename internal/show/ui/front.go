@@ -52,7 +52,7 @@ func frontMark(v front.View, i int) string {
 }
 
 // machines formats a configuration: "m1.m=30 c1.m=2".
-func machines(p front.PointView) string {
+func machines(p front.Point) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(p.Machines)) {
 		parts = append(parts, fmt.Sprintf("%s=%d", clean(name), p.Machines[name]))

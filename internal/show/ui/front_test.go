@@ -12,7 +12,7 @@ import (
 
 func sampleFront() front.View {
 	chosen := 2
-	return front.View{Tipping: 1, Chosen: &chosen, Epsilon: 0.01, Front: []front.PointView{
+	return front.View{Tipping: 1, Chosen: &chosen, Epsilon: 0.01, Front: []front.Point{
 		{Cost: 1, Makespan: 7200, Low: 7000, Up: 7400, Use: 0.25, Machines: map[string]int{"m1": 2}},
 		{Cost: 1.5, Makespan: 3600, Low: 3500, Up: 3700, Use: 0.5, Simple: 3540, Machines: map[string]int{"m1": 4, "c<1\x1b": 1}},
 		{Cost: 3, Makespan: 3000, Low: 2900, Up: 3100, Use: 1, Machines: map[string]int{"m1": 9}},
@@ -39,7 +39,7 @@ func TestFront(t *testing.T) {
 func TestFrontShowsFew(t *testing.T) {
 	v := front.View{Tipping: 517}
 	for i := range 1000 {
-		v.Front = append(v.Front, front.PointView{Cost: float64(i), Makespan: float64(2000 - i), Machines: map[string]int{"a": i}})
+		v.Front = append(v.Front, front.Point{Cost: float64(i), Makespan: float64(2000 - i), Machines: map[string]int{"a": i}})
 	}
 	var b strings.Builder
 	if err := Front(&b, v); err != nil {

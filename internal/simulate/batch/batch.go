@@ -59,17 +59,26 @@ type Entry struct {
 	Start  job.Time // start of a running job; reservation of a waiting one, or timeline.Never
 }
 
-// scheduler implements a policy. The System has checked all arguments.
+// request is a waiting job.
+type request struct {
+	at    job.Time // reserved start under CBF; timeline.Never: no reservation
+	limit time.Duration
+	nodes int32
+	id    ID
+}
+
+// scheduler implements a policy on the queue and the timeline of its System, which has checked all arguments and has made now the beginning of
+// the timeline.
 type scheduler interface {
-	// submit adds a job that has arrived.
-	submit(now job.Time, id ID)
-	// cancel removes a waiting job from the queue.
-	cancel(now job.Time, id ID)
+	// submit handles a job that was put at the end of the queue.
+	submit(now job.Time, w *request)
+	// cancel handles a job that was removed from a place of the queue.
+	cancel(now job.Time, w request, place int)
 	// end handles the end of a running job, possibly before its limit.
 	end(now job.Time, id ID)
 	// resize adds more nodes to the cluster, or removes nodes if more is negative.
 	resize(now job.Time, more int)
-	// start appends the jobs that start now to ids. It is called after all ends and arrivals of the
+	// start moves the jobs that start now from the queue to ids. It is called after all ends and arrivals of the
 	// instant.
 	start(now job.Time, ids []ID) []ID
 	// next returns the next instant at which a job may start without any other event, or
@@ -78,6 +87,6 @@ type scheduler interface {
 	// timeline returns the free nodes from now on under the present reservations. It is valid until
 	// the next call, and the caller must not change it.
 	timeline(now job.Time) *timeline.Timeline
-	// planned returns the reserved start of a waiting job, or timeline.Never.
-	planned(id ID) job.Time
+	// planned returns the reserved start of the job at a place of the queue, or timeline.Never.
+	planned(place int) job.Time
 }

@@ -17,40 +17,21 @@ import (
 // available to the jobs before it at the next sweep. The end of a job at its limit also causes a
 // sweep.
 type cbf struct {
-	sys   *System
-	line  *timeline.Timeline // free nodes under all reservations
-	queue []reserved         // the waiting jobs, in the order of arrival
-	first job.Time           // the earliest reservation, or timeline.Never
-	freed []span             // times in which nodes became free since the last sweep, or during it behind jobs already passed
-}
-
-// reserved is a waiting job and its reservation.
-type reserved struct {
-	at    job.Time // timeline.Never: no reservation
-	limit time.Duration
-	nodes int32
-	id    ID
+	*System
+	first job.Time // the earliest reservation, or timeline.Never
+	freed []span   // times in which nodes became free since the last sweep, or during it behind jobs already passed
 }
 
 // span is the time from one instant until before another.
 type span struct{ from, to job.Time }
 
 // span returns the time of the reservation, which must exist.
-func (w *reserved) span() span { return span{w.at, after(w.at, w.limit)} }
+func (w *request) span() span { return span{w.at, timeline.After(w.at, w.limit)} }
 
-func newCBF(s *System) *cbf {
-	return &cbf{sys: s, line: timeline.New(math.MinInt64, s.nodes), first: timeline.Never}
-}
-
-func (c *cbf) submit(now job.Time, id ID) {
-	c.line.Advance(now)
-	e := &c.sys.jobs[id]
-	c.queue = append(c.queue, reserved{limit: e.Limit, nodes: int32(e.Nodes), id: id})
-	c.reserveEarliest(now, &c.queue[len(c.queue)-1])
-}
+func (c *cbf) submit(now job.Time, w *request) { c.reserveEarliest(now, w) }
 
 // reserveEarliest reserves the earliest slot for a job without a reservation.
-func (c *cbf) reserveEarliest(now job.Time, w *reserved) {
+func (c *cbf) reserveEarliest(now job.Time, w *request) {
 	at, ok := c.line.EarliestFit(now, int(w.nodes), w.limit)
 	if !ok {
 		at = timeline.Never
@@ -62,18 +43,15 @@ func (c *cbf) reserveEarliest(now job.Time, w *reserved) {
 }
 
 // setStart sets the start of a reservation.
-func (c *cbf) setStart(w *reserved, at job.Time) {
-	w.at, c.sys.jobs[w.id].Start = at, at
+func (c *cbf) setStart(w *request, at job.Time) {
+	w.at = at
 	c.first = min(c.first, at)
 }
 
-func (c *cbf) cancel(now job.Time, id ID) {
-	c.line.Advance(now)
-	i := slices.IndexFunc(c.queue, func(w reserved) bool { return w.id == id })
-	if w := c.queue[i]; w.at != timeline.Never {
-		c.free(w.span(), int(w.nodes))
+func (c *cbf) cancel(now job.Time, w request, _ int) {
+	if w.at != timeline.Never {
+		c.release(w.span(), int(w.nodes))
 	}
-	c.queue = slices.Delete(c.queue, i, i+1)
 	c.sweep(now)
 	c.findFirst()
 }
@@ -87,14 +65,13 @@ func (c *cbf) findFirst() {
 }
 
 func (c *cbf) end(now job.Time, id ID) {
-	e := &c.sys.jobs[id]
-	c.line.Advance(now)
-	c.free(span{now, after(e.Start, e.Limit)}, e.Nodes)
+	e := &c.jobs[id]
+	c.release(span{now, e.end()}, e.Nodes)
 	c.sweep(now)
 }
 
-// free marks nodes as free for a span.
-func (c *cbf) free(s span, nodes int) {
+// release marks nodes as free for a span.
+func (c *cbf) release(s span, nodes int) {
 	if s.from < s.to {
 		c.line.Add(s.from, s.to, nodes)
 		c.freed = append(c.freed, s)
@@ -108,7 +85,7 @@ func (c *cbf) start(now job.Time, ids []ID) []ID {
 	if c.first < now {
 		panic(fmt.Sprintf("batch: a job was to start at %d and it is %d", c.first, now))
 	}
-	c.queue = slices.DeleteFunc(c.queue, func(w reserved) bool {
+	c.queue = slices.DeleteFunc(c.queue, func(w request) bool {
 		if w.at == now {
 			ids = append(ids, w.id)
 		}
@@ -120,17 +97,13 @@ func (c *cbf) start(now job.Time, ids []ID) []ID {
 
 func (c *cbf) next() job.Time { return c.first }
 
-func (c *cbf) timeline(now job.Time) *timeline.Timeline {
-	c.line.Advance(now)
-	return c.line
-}
+func (c *cbf) timeline(job.Time) *timeline.Timeline { return c.line }
 
-func (c *cbf) planned(id ID) job.Time { return c.sys.jobs[id].Start }
+func (c *cbf) planned(place int) job.Time { return c.queue[place].at }
 
 func (c *cbf) resize(now job.Time, more int) {
-	c.line.Advance(now)
 	if more > 0 {
-		c.free(span{now, timeline.Never}, more)
+		c.release(span{now, timeline.Never}, more)
 	} else {
 		c.shrink(now)
 	}
@@ -141,8 +114,12 @@ func (c *cbf) resize(now job.Time, more int) {
 // shrink keeps the reservations that still fit and moves the others to their earliest slots, both in
 // the order of arrival.
 func (c *cbf) shrink(now job.Time) {
-	c.line = c.sys.runningTimeline(now)
-	var anew []*reserved
+	c.line = timeline.New(now, c.nodes)
+	for _, id := range c.active {
+		e := &c.jobs[id]
+		c.line.Add(now, e.end(), -e.Nodes)
+	}
+	var anew []*request
 	for i := range c.queue {
 		switch w := &c.queue[i]; {
 		case w.at == timeline.Never:
@@ -177,12 +154,13 @@ func (c *cbf) sweep(now job.Time) {
 		}
 	}
 	c.freed = c.freed[:0]
-	for i := 0; i < len(c.queue) && most > 0; i++ {
-		w := &c.queue[i]
+	queue, line := c.queue, c.line
+	for i := 0; i < len(queue) && most > 0; i++ {
+		w := &queue[i]
 		if w.at <= first || int(w.nodes) > most {
 			continue
 		}
-		if at, ok := c.line.EarlierFit(back(first, w.limit), w.at, int(w.nodes), w.limit); ok {
+		if at, ok := line.EarlierFit(back(first, w.limit), w.at, int(w.nodes), w.limit); ok {
 			if s := c.move(w, at); s.from < s.to {
 				c.freed = append(c.freed, s)
 				open(s)
@@ -200,7 +178,7 @@ func back(at job.Time, d time.Duration) job.Time {
 }
 
 // move moves a reservation to an earlier start and returns the span that became free.
-func (c *cbf) move(w *reserved, at job.Time) span {
+func (c *cbf) move(w *request, at job.Time) span {
 	was, nodes := w.span(), int(w.nodes)
 	c.setStart(w, at)
 	end := w.span().to

@@ -23,8 +23,7 @@ func newPlainCBF(nodes int) *System {
 }
 
 func (c plainCBF) end(now job.Time, id ID) {
-	e := &c.sys.jobs[id]
-	c.line.Advance(now)
+	e := &c.jobs[id]
 	c.line.Add(now, after(e.Start, e.Limit), e.Nodes)
 	for i := range c.queue {
 		w := &c.queue[i]

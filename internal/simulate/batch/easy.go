@@ -2,9 +2,7 @@ package batch
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/timeline"
@@ -28,16 +26,13 @@ import (
 // job is checked. Queues of logs are short, and a check needs some nanoseconds (BenchmarkEASYTrace,
 // BenchmarkEASYQueue).
 type easy struct {
-	sys    *System
-	policy Policy
+	*System // its timeline has the running jobs, up to their limits
+	policy  Policy
 
-	free      int
-	running   *timeline.Timeline // free nodes by the limits of the running jobs
-	temporary []reservation      // temporary entries of running, removed at the next event
-	early     []ID               // jobs that ended before their limits and are not handled yet
-	queue     []wanted           // the waiting jobs, in the order of arrival
-	fresh     int                // number of jobs at the queue's end that have arrived and are not handled yet
-	byTime    []wanted           // buffer for EASY-SJBF
+	idle   int       // free nodes, without those of early
+	early  []ID      // jobs that ended before their limits and are not handled yet
+	fresh  int       // number of jobs at the queue's end that have arrived and are not handled yet
+	byTime []request // buffer for EASY-SJBF
 
 	stale    bool // a waiting job may have become able to start
 	reserved bool // shadow and extra are valid: the head's reservation, and the nodes then free beside it
@@ -45,92 +40,49 @@ type easy struct {
 	extra    int
 }
 
-// wanted is the request of a waiting job.
-type wanted struct {
-	limit time.Duration
-	nodes int32
-	id    ID
-}
+func (e *easy) submit(job.Time, *request) { e.fresh++ }
 
-// reservation is a number of nodes in use from one instant until before another.
-type reservation struct {
-	from, to job.Time
-	nodes    int // negative: free nodes
-}
-
-func newEASY(s *System, p Policy) scheduler {
-	return &easy{sys: s, policy: p, free: s.nodes, running: timeline.New(math.MinInt64, s.nodes)}
-}
-
-func (e *easy) submit(now job.Time, id ID) {
-	e.advance(now)
-	j := &e.sys.jobs[id]
-	e.queue = append(e.queue, wanted{j.Limit, int32(j.Nodes), id})
-	e.fresh++
-}
-
-func (e *easy) cancel(now job.Time, id ID) {
-	e.advance(now)
-	i := slices.IndexFunc(e.queue, func(w wanted) bool { return w.id == id })
-	if i == 0 {
+func (e *easy) cancel(_ job.Time, _ request, place int) {
+	if place == 0 {
 		e.stale, e.reserved = true, false
 	}
-	if i >= len(e.queue)-e.fresh {
+	if place > len(e.queue)-e.fresh {
 		e.fresh--
 	}
-	e.queue = slices.Delete(e.queue, i, i+1)
 }
 
 func (e *easy) end(now job.Time, id ID) {
-	e.advance(now)
-	if e.limit(id) > now {
+	if j := &e.jobs[id]; j.end() > now {
 		e.early = append(e.early, id)
 	} else {
-		e.release(e.sys.jobs[id].Nodes)
+		e.release(j.Nodes)
 	}
-}
-
-// limit returns when a job reaches its limit, or reached it.
-func (e *easy) limit(id ID) job.Time {
-	j := &e.sys.jobs[id]
-	return after(j.Start, j.Limit)
 }
 
 // release adds free nodes.
 func (e *easy) release(nodes int) {
-	e.free += nodes
+	e.idle += nodes
 	e.stale, e.reserved = true, false
 }
 
 // endEarly handles the end of a job before its limit.
 func (e *easy) endEarly(now job.Time, id ID) {
-	n := e.sys.jobs[id].Nodes
-	e.running.Add(now, e.limit(id), n)
-	e.release(n)
+	j := &e.jobs[id]
+	e.line.Add(now, j.end(), j.Nodes)
+	e.release(j.Nodes)
 }
 
 func (e *easy) resize(now job.Time, more int) {
-	e.advance(now)
 	for _, id := range e.early {
 		e.endEarly(now, id)
 	}
 	e.early = e.early[:0]
-	e.running.Add(now, timeline.Never, more)
+	e.line.Add(now, timeline.Never, more)
 	e.release(more)
-}
-
-// advance moves the beginning of the timeline to now.
-func (e *easy) advance(now job.Time) {
-	for _, r := range e.temporary {
-		e.running.Add(r.from, r.to, r.nodes)
-	}
-	e.temporary = e.temporary[:0]
-	e.running.Advance(now)
 }
 
 // start implements scheduler.
 func (e *easy) start(now job.Time, ids []ID) []ID {
-	e.advance(now)
 	ids = e.pass(now, ids)
 	for _, id := range e.early {
 		e.endEarly(now, id)
@@ -150,13 +102,13 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 	}
 	e.stale = false
 	old, n := e.queue[:len(e.queue)-e.fresh], 0
-	for ; n < len(old) && int(old[n].nodes) <= e.free; n++ {
+	for ; n < len(old) && int(old[n].nodes) <= e.idle; n++ {
 		ids = e.launch(now, old[n], ids)
 	}
 	if n > 0 {
 		e.queue, old, e.reserved = e.queue[n:], old[n:], false
 	}
-	if len(old) < 2 || e.free == 0 || e.policy == FCFS {
+	if len(old) < 2 || e.idle == 0 || e.policy == FCFS {
 		return ids
 	}
 	e.reserve(now)
@@ -167,30 +119,30 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 		}
 	}
 	if len(ids) > first {
-		e.queue = slices.DeleteFunc(e.queue, func(w wanted) bool { return e.sys.jobs[w.id].Start != timeline.Never })
+		e.queue = slices.DeleteFunc(e.queue, func(w request) bool { return e.jobs[w.id].Start != timeline.Never })
 	}
 	return ids
 }
 
 // order returns the waiting jobs in the order in which they are tried.
-func (e *easy) order(waiting []wanted) []wanted {
+func (e *easy) order(waiting []request) []request {
 	if e.policy != EASYSJBF {
 		return waiting
 	}
 	e.byTime = e.byTime[:0]
 	for _, w := range waiting {
-		if int(w.nodes) <= e.free {
+		if int(w.nodes) <= e.idle {
 			e.byTime = append(e.byTime, w)
 		}
 	}
-	slices.SortStableFunc(e.byTime, func(a, b wanted) int { return cmp.Compare(a.limit, b.limit) })
+	slices.SortStableFunc(e.byTime, func(a, b request) int { return cmp.Compare(a.limit, b.limit) })
 	return e.byTime
 }
 
 // fits reports whether a job other than the head can start without delaying the head.
-func (e *easy) fits(now job.Time, w wanted) bool {
+func (e *easy) fits(now job.Time, w request) bool {
 	nodes := int(w.nodes)
-	return nodes <= e.free && (nodes <= e.extra || after(now, w.limit) <= e.shadow)
+	return nodes <= e.idle && (nodes <= e.extra || timeline.After(now, w.limit) <= e.shadow)
 }
 
 // arrive handles the first fresh job: it starts if it can.
@@ -198,7 +150,7 @@ func (e *easy) arrive(now job.Time, ids []ID) []ID {
 	i := len(e.queue) - e.fresh
 	w := e.queue[i]
 	e.fresh--
-	if int(w.nodes) > e.free {
+	if int(w.nodes) > e.idle {
 		return ids
 	}
 	if i > 0 {
@@ -216,14 +168,14 @@ func (e *easy) arrive(now job.Time, ids []ID) []ID {
 
 // launch starts a job. If the job ends after the shadow time it reduces the nodes that are free
 // then.
-func (e *easy) launch(now job.Time, w wanted, ids []ID) []ID {
-	end, nodes := after(now, w.limit), int(w.nodes)
-	e.running.Add(now, end, -nodes)
-	e.free -= nodes
+func (e *easy) launch(now job.Time, w request, ids []ID) []ID {
+	end, nodes := timeline.After(now, w.limit), int(w.nodes)
+	e.line.Add(now, end, -nodes)
+	e.idle -= nodes
 	if end > e.shadow {
 		e.extra -= nodes
 	}
-	e.sys.jobs[w.id].Start = now
+	e.jobs[w.id].Start = now
 	return append(ids, w.id)
 }
 
@@ -235,8 +187,8 @@ func (e *easy) reserve(now job.Time) {
 	}
 	nodes, ok := int(e.queue[0].nodes), false
 	e.reserved = true
-	if e.shadow, ok = e.running.EarliestFit(now, nodes, 1); ok {
-		e.extra = e.running.At(e.shadow) - nodes
+	if e.shadow, ok = e.line.EarliestFit(now, nodes, 1); ok {
+		e.extra = e.line.At(e.shadow) - nodes
 	} else {
 		e.shadow, e.extra = timeline.Never, 0
 	}
@@ -247,47 +199,32 @@ func (e *easy) next() job.Time { return timeline.Never }
 
 // timeline implements scheduler.
 func (e *easy) timeline(now job.Time) *timeline.Timeline {
-	e.show(now)
-	return e.running
+	line, at := e.withHead(now)
+	if at != timeline.Never {
+		line.Add(at, timeline.After(at, e.queue[0].limit), -int(e.queue[0].nodes))
+	}
+	return line
 }
 
 // planned implements scheduler: only the head has a reservation.
-func (e *easy) planned(id ID) job.Time {
-	if e.queue[0].id != id {
+func (e *easy) planned(place int) job.Time {
+	if place > 0 {
 		return timeline.Never
 	}
-	return e.show(e.running.From())
-}
-
-// show adds the unhandled ends and the head's reservation to the timeline until the next event. It
-// returns the start of the reservation.
-func (e *easy) show(now job.Time) job.Time {
-	e.advance(now)
-	for _, id := range e.early {
-		e.addTemporary(now, e.limit(id), -e.sys.jobs[id].Nodes)
-	}
-	if len(e.queue) == 0 || e.policy == FCFS {
-		return timeline.Never
-	}
-	head := e.queue[0]
-	at, ok := e.running.EarliestFit(now, int(head.nodes), 1)
-	if !ok {
-		return timeline.Never
-	}
-	e.addTemporary(at, after(at, head.limit), int(head.nodes))
+	_, at := e.withHead(e.line.From())
 	return at
 }
 
-// addTemporary reserves nodes on the timeline until the next event.
-func (e *easy) addTemporary(from, to job.Time, nodes int) {
-	e.running.Add(from, to, -nodes)
-	e.temporary = append(e.temporary, reservation{from, to, nodes})
-}
-
-// after returns the instant d after t, or Never if there is none.
-func after(t job.Time, d time.Duration) job.Time {
-	if t > timeline.Never-job.Time(d) {
-		return timeline.Never
+// withHead returns the timeline with the ends that are not handled, and when the head can start on it.
+func (e *easy) withHead(now job.Time) (line *timeline.Timeline, at job.Time) {
+	line = e.line.Clone()
+	for _, id := range e.early {
+		line.Add(now, e.jobs[id].end(), e.jobs[id].Nodes)
 	}
-	return t.Add(d)
+	if len(e.queue) > 0 && e.policy != FCFS {
+		if at, ok := line.EarliestFit(now, int(e.queue[0].nodes), 1); ok {
+			return line, at
+		}
+	}
+	return line, timeline.Never
 }

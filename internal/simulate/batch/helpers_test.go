@@ -1,17 +1,22 @@
 package batch
 
 import (
+	"time"
+
 	"berth/internal/core/job"
 	"berth/internal/core/timeline"
 	"berth/internal/simulate/workload"
 )
+
+// after returns the instant d after t, or Never if there is none.
+func after(t job.Time, d time.Duration) job.Time { return timeline.After(t, d) }
 
 // Replay runs rigid jobs, in the order of their Submit, through a batch system and returns their
 // starts. A job ends after its Run or its Request, whichever is shorter. Every job must fit the
 // cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
-	s.jobs, s.states = make([]Entry, 0, len(jobs)), make([]state, 0, len(jobs))
+	s.jobs = make([]tracked, 0, len(jobs))
 	starts := make([]job.Time, len(jobs))
 	var ends heap[job.Time]
 	var ids []ID

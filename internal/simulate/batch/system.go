@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -19,12 +20,21 @@ import (
 type System struct {
 	policy scheduler
 	nodes  int
-	free   int     // nodes without a job
-	jobs   []Entry // by ID; Start is set for running jobs
-	states []state
-	queue  []ID // waiting jobs, in the order of arrival
-	active []ID // running jobs, in the order of their start
+	free   int // nodes without a job
+	jobs   []tracked
+	queue  []request          // waiting jobs, in the order of arrival
+	active []ID               // running jobs, in the order of their start
+	line   *timeline.Timeline // free nodes under what the policy has planned
 }
+
+// tracked is a job of a system, by ID; Start is set for running jobs.
+type tracked struct {
+	Entry
+	state state
+}
+
+// end returns when a running job reaches its limit, or reached it.
+func (t *tracked) end() job.Time { return timeline.After(t.Start, t.Limit) }
 
 type state uint8
 
@@ -37,12 +47,12 @@ const (
 
 // New returns a batch system with the given number of nodes, all free.
 func New(nodes int, p Policy) *System {
-	s := &System{nodes: nodes, free: nodes}
+	s := &System{nodes: nodes, free: nodes, line: timeline.New(math.MinInt64, nodes)}
 	switch p {
 	case FCFS, EASY, EASYSJBF:
-		s.policy = newEASY(s, p)
+		s.policy = &easy{System: s, policy: p, idle: nodes}
 	case CBF:
-		s.policy = newCBF(s)
+		s.policy = &cbf{System: s, first: timeline.Never}
 	default:
 		panic(fmt.Sprintf("batch: there is no policy %q", p))
 	}
@@ -52,33 +62,37 @@ func New(nodes int, p Policy) *System {
 // Submit puts a job at the end of the queue. The job must fit the cluster and have a limit.
 func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
 	for int(id) >= len(s.jobs) {
-		s.jobs = append(s.jobs, Entry{})
-		s.states = append(s.states, unknown)
+		s.jobs = append(s.jobs, tracked{})
 	}
 	s.check(id, unknown)
 	if nodes < 1 || nodes > s.nodes || limit < 1 {
 		panic(fmt.Sprintf("batch: job %d asks for %d of %d nodes for %v", id, nodes, s.nodes, limit))
 	}
-	s.jobs[id] = Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: timeline.Never}
-	s.states[id] = waiting
-	s.queue = append(s.queue, id)
-	s.policy.submit(now, id)
+	s.jobs[id] = tracked{Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: timeline.Never}, waiting}
+	s.queue = append(s.queue, request{timeline.Never, limit, int32(nodes), id})
+	s.line.Advance(now)
+	s.policy.submit(now, &s.queue[len(s.queue)-1])
 }
 
 // Cancel removes a waiting job from the queue.
 func (s *System) Cancel(now job.Time, id ID) {
 	s.check(id, waiting)
-	s.states[id] = over
-	s.queue = remove(s.queue, id)
-	s.policy.cancel(now, id)
+	s.jobs[id].state = over
+	place := slices.IndexFunc(s.queue, func(w request) bool { return w.id == id })
+	w := s.queue[place]
+	s.queue = slices.Delete(s.queue, place, place+1)
+	s.line.Advance(now)
+	s.policy.cancel(now, w, place)
 }
 
 // End ends a running job, whether it ended by itself or was killed at its limit.
 func (s *System) End(now job.Time, id ID) {
 	s.check(id, running)
-	s.states[id] = over
-	s.active = remove(s.active, id)
+	s.jobs[id].state = over
+	i := slices.Index(s.active, id)
+	s.active = slices.Delete(s.active, i, i+1)
 	s.free += s.jobs[id].Nodes
+	s.line.Advance(now)
 	s.policy.end(now, id)
 }
 
@@ -91,19 +105,19 @@ func (s *System) Resize(now job.Time, more int) {
 	if s.free < 0 {
 		panic(fmt.Sprintf("batch: %d nodes go and %d are free", -more, s.free-more))
 	}
+	s.line.Advance(now)
 	s.policy.resize(now, more)
 }
 
 // Start appends the jobs that start now to ids.
 func (s *System) Start(now job.Time, ids []ID) []ID {
 	first := len(ids)
+	s.line.Advance(now)
 	ids = s.policy.start(now, ids)
 	for _, id := range ids[first:] {
 		s.check(id, waiting)
 		e := &s.jobs[id]
-		e.Start = now
-		s.states[id] = running
-		s.queue = remove(s.queue, id)
+		e.Start, e.state = now, running
 		s.active = append(s.active, id)
 		s.free -= e.Nodes
 	}
@@ -123,13 +137,16 @@ func (s *System) Free() int  { return s.free }
 // Timeline returns the free nodes from now on under the present reservations: those of all jobs
 // under CBF, of the first waiting job under EASY, of none under FCFS. It belongs to the system;
 // Clone it to keep or change it.
-func (s *System) Timeline(now job.Time) *timeline.Timeline { return s.policy.timeline(now) }
+func (s *System) Timeline(now job.Time) *timeline.Timeline {
+	s.line.Advance(now)
+	return s.policy.timeline(now)
+}
 
 // Running yields the running jobs in the order of their start.
 func (s *System) Running() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for _, id := range s.active {
-			if !yield(s.jobs[id]) {
+			if !yield(s.jobs[id].Entry) {
 				return
 			}
 		}
@@ -139,9 +156,9 @@ func (s *System) Running() iter.Seq[Entry] {
 // Waiting yields the waiting jobs in the order of arrival, with their reservations.
 func (s *System) Waiting() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		for _, id := range s.queue {
-			e := s.jobs[id]
-			e.Start = s.policy.planned(id)
+		for place, w := range s.queue {
+			e := s.jobs[w.id].Entry
+			e.Start = s.policy.planned(place)
 			if !yield(e) {
 				return
 			}
@@ -149,25 +166,8 @@ func (s *System) Waiting() iter.Seq[Entry] {
 	}
 }
 
-// runningTimeline returns the free nodes from now on if only the running jobs use nodes, up to their
-// limits.
-func (s *System) runningTimeline(now job.Time) *timeline.Timeline {
-	t := timeline.New(now, s.nodes)
-	for _, id := range s.active {
-		e := &s.jobs[id]
-		t.Add(now, after(e.Start, e.Limit), -e.Nodes)
-	}
-	return t
-}
-
-// remove returns the jobs without one of them.
-func remove(ids []ID, id ID) []ID {
-	i := slices.Index(ids, id)
-	return slices.Delete(ids, i, i+1)
-}
-
 func (s *System) check(id ID, want state) {
-	if int(id) >= len(s.states) || s.states[id] != want {
+	if int(id) >= len(s.jobs) || s.jobs[id].state != want {
 		panic(fmt.Sprintf("batch: job %d is not there", id))
 	}
 }

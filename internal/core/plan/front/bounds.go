@@ -22,8 +22,8 @@ func (s *search) machines(b *box, at int, money float64) bool {
 	known.slots = min(known.slots, s.sumAtMost(b, p.slots.value, money)*(1+1e-9))
 	few, _ := s.sumAtLeast(b, &p.slots)
 	few = max(1, few*(1-1e-9))
-	known.wave = known.wave || p.mayBeOneWave(known) && few > float64(p.bag.Tasks-1)
-	if few > known.slots || known.wave && !p.mayBeOneWave(known) {
+	known.wave = known.wave || p.oneWave(known.slots) && few > float64(p.bag.Tasks-1)
+	if few > known.slots || known.wave && !p.oneWave(known.slots) {
 		return false
 	}
 	return known.least <= known.most && (p.server == 0 || s.contention(b, p, known, few, money)) // else no configuration costs so little
@@ -63,7 +63,7 @@ func (s *search) longest(b *box, at int) bool {
 		known.tail = max(known.tail, p.shortestWave(b.high))
 		return true
 	}
-	if !p.bag.Tail || p.mayBeOneWave(known) {
+	if !p.bag.Tail || p.oneWave(known.slots) {
 		return true
 	}
 	for j := len(p.instants) - 1; j >= 0; j-- {

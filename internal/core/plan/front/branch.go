@@ -98,7 +98,7 @@ func (s *search) wide(b *box) int {
 // machines lengthen the tail most.
 func (s *search) split(b *box, counts []int) (one, other *box) {
 	for at := range s.parts {
-		if p, known := &s.parts[at], &b.phases[at]; p.mayBeOneWave(known) && !known.wave {
+		if p, known := &s.parts[at], &b.phases[at]; p.oneWave(known.slots) && !known.wave {
 			one, other = b.clone(), b.clone()
 			one.phases[at].slots = float64(p.bag.Tasks) - 0.5
 			other.phases[at].wave = true

@@ -111,7 +111,7 @@ func (s *search) extend(depth, i, n int) {
 	for at := range s.parts {
 		p := &s.parts[at]
 		next.tails[at] = l.tails[at]
-		if n == 0 || !p.bag.Tail || p.mayBeOneWave(&s.inside.phases[at]) {
+		if n == 0 || !p.bag.Tail || p.oneWave(s.inside.phases[at].slots) {
 			copy(next.done[at], l.done[at])
 			continue
 		}

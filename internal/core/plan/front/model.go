@@ -22,13 +22,15 @@ type Model struct {
 
 // Point is a configuration with its prediction.
 type Point struct {
-	Counts   []int   // machines of each type
-	Cost     float64 // of machines and of data moved
-	Makespan float64 // seconds, mean
-	Low, Up  float64 // seconds: the 10 % and the 90 % quantile
-	Use      float64 // fraction of the data server's capacity in use while all machines have tasks
-	Rate     float64 // tasks/s while all machines have tasks
-	Simple   float64 // seconds: the makespan as if the server had no limit
+	Counts   []int          `json:"-"`           // machines of each type
+	Cost     float64        `json:"cost"`        // of machines and of data moved
+	Makespan float64        `json:"makespan_s"`  // mean
+	Low      float64        `json:"low_s"`       // the 10 % quantile of the makespan
+	Up       float64        `json:"up_s"`        // the 90 % quantile
+	Simple   float64        `json:"simple_s"`    // the makespan as if the data server had no limit
+	Machines map[string]int `json:"machines"`    // by the names of types; of a View
+	Use      float64        `json:"server_use"`  // fraction of the data server's capacity in use while all machines have tasks
+	Rate     float64        `json:"tasks_per_s"` // while all machines have tasks
 }
 
 // NewModel returns the model of a bag on machines of those types.
@@ -72,7 +74,7 @@ func (m *Model) Evaluate(counts []int) Point {
 	for _, f := range m.phases {
 		n := float64(f.bag.Tasks)
 		var one spent
-		if f.oneWave(counts) {
+		if f.oneWave(f.slots(counts)) {
 			one = f.singleWave(counts, p.Makespan, p.Simple)
 		} else {
 			one = f.waves(counts, p.Makespan, p.Simple)

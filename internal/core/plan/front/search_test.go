@@ -185,7 +185,7 @@ func TestBoxBounds(t *testing.T) {
 			return
 		}
 		for at, f := range m.phases {
-			b.phases[at].wave = f.oneWave(counts) && rapid.Bool().Draw(t, "one wave")
+			b.phases[at].wave = f.oneWave(f.slots(counts)) && rapid.Bool().Draw(t, "one wave")
 			if _, rate := f.contention(counts); rapid.Bool().Draw(t, "rate is known") {
 				b.phases[at].least = rate / rapid.Float64Range(1, 1.1).Draw(t, "least rate")
 				b.phases[at].most = rate * rapid.Float64Range(1, 1.1).Draw(t, "most rate")
@@ -216,7 +216,7 @@ func TestBoxBounds(t *testing.T) {
 			if float64(f.slots(counts)) > known.slots*(1+1e-9) {
 				t.Fatalf("phase %d of %v has more slots than %+v", at, counts, known)
 			}
-			if s.shortest(at, counts) < known.tail*(1-1e-9) || known.wave && !f.oneWave(counts) {
+			if s.shortest(at, counts) < known.tail*(1-1e-9) || known.wave && !f.oneWave(f.slots(counts)) {
 				t.Fatalf("phase %d of %v takes %g s after its tasks have begun, bound %+v", at, counts, s.shortest(at, counts), known)
 			}
 		}
@@ -305,7 +305,7 @@ func (s *search) exactly(b *box, all []Point) {
 			known.start.Slowed, known.start.Credit = max(known.start.Slowed, start.Slowed), max(known.start.Credit, start.Credit)
 			known.most, known.served = max(known.most, rate), max(known.served, rate*start.Slowed*f.server)
 			known.tail = min(known.tail, s.shortest(at, p.Counts))
-			if f.oneWave(p.Counts) {
+			if f.oneWave(f.slots(p.Counts)) {
 				waves++
 			}
 		}
@@ -318,7 +318,7 @@ func (s *search) exactly(b *box, all []Point) {
 // shortest returns the tail of a phase or, where all of its tasks begin at once, what it takes when all machines are ready.
 func (s *search) shortest(at int, counts []int) float64 {
 	f := s.phases[at]
-	if f.oneWave(counts) {
+	if f.oneWave(f.slots(counts)) {
 		return f.singleWave(counts, math.Inf(1), math.Inf(1)).makespan
 	}
 	tail, _ := f.tailMoments(counts)

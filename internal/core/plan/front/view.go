@@ -4,35 +4,23 @@ import "slices"
 
 // View is the JSON form of a front, the cheapest point first. Keys are only added to it.
 type View struct {
-	Front   []PointView `json:"front"`
-	Tipping int         `json:"tipping"`          // index of the point from which on more money buys little time; −1 without points
-	Chosen  *int        `json:"chosen,omitempty"` // index of the point within budget and deadline
-	Epsilon float64     `json:"epsilon"`          // each configuration has a point that is worse by at most this fraction; 0: exact
-}
-
-// PointView is the JSON form of a Point.
-type PointView struct {
-	Cost     float64        `json:"cost"`
-	Makespan float64        `json:"makespan_s"`
-	Low      float64        `json:"low_s"`    // the 10 % quantile
-	Up       float64        `json:"up_s"`     // the 90 % quantile
-	Simple   float64        `json:"simple_s"` // as if the data server had no limit
-	Machines map[string]int `json:"machines"`
-	Use      float64        `json:"server_use"`  // 0 to 1
-	Rate     float64        `json:"tasks_per_s"` // while all machines have tasks
+	Front   []Point `json:"front"`
+	Tipping int     `json:"tipping"`          // index of the point from which on more money buys little time; −1 without points
+	Chosen  *int    `json:"chosen,omitempty"` // index of the point within budget and deadline
+	Epsilon float64 `json:"epsilon"`          // each configuration has a point that is worse by at most this fraction; 0: exact
 }
 
 // View returns the JSON form of a set.
 func (m *Model) View(s Set, epsilon float64) View {
-	v := View{Front: []PointView{}, Tipping: -1, Epsilon: epsilon}
+	v := View{Front: []Point{}, Tipping: -1, Epsilon: epsilon}
 	for _, p := range slices.Backward(s) {
-		machines := map[string]int{}
+		p.Machines = map[string]int{}
 		for i, n := range p.Counts {
 			if n > 0 {
-				machines[m.kinds[i].Name] = n
+				p.Machines[m.kinds[i].Name] = n
 			}
 		}
-		v.Front = append(v.Front, PointView{p.Cost, p.Makespan, p.Low, p.Up, p.Simple, machines, p.Use, p.Rate})
+		v.Front = append(v.Front, p)
 	}
 	if t := s.Tipping(); t >= 0 {
 		v.Tipping = len(s) - 1 - t

@@ -7,21 +7,17 @@ import (
 )
 
 // slots returns how many tasks of the phase machines compute at once.
-func (m *Model) slots(counts []int) (sum int) {
+func (m *Model) slots(counts []int) (sum float64) {
 	for i, n := range counts {
-		sum += n * m.kinds[i].Slots
+		sum += float64(n * m.kinds[i].Slots)
 	}
 	return sum
 }
 
-// oneWave reports whether all tasks of a phase begin at once. A bag alone is predicted as if tasks waited, whose model is of many tasks.
-func (m *Model) oneWave(counts []int) bool {
-	return m.follows && m.bag.Tail && m.bag.Tasks <= m.slots(counts)
-}
-
-// mayBeOneWave reports whether all tasks begin at once in some configurations of which that is known.
-func (p *part) mayBeOneWave(known *bounds) bool {
-	return p.follows && p.bag.Tail && float64(p.bag.Tasks) <= known.slots
+// oneWave reports whether all tasks of a phase begin at once on so many slots. A bag alone is predicted as if tasks waited, whose model is of
+// many tasks.
+func (m *Model) oneWave(slots float64) bool {
+	return m.follows && m.bag.Tail && float64(m.bag.Tasks) <= slots
 }
 
 // singleWave returns what a phase takes whose tasks begin at once, on the slots that are ready first: the longest of so many log-normal times, each

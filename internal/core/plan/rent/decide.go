@@ -64,8 +64,7 @@ func (s *State) withinBudget() (kept []Machine, gone []string) {
 			break
 		}
 		gone = append(gone, kept[at].ID)
-		s.Spent += s.paidUntil(kept[at], s.Now)
-		kept = slices.Delete(kept, at, at+1)
+		kept = s.release(kept, at)
 	}
 	return kept, gone
 }
@@ -162,9 +161,8 @@ func (s *State) giveBack(kept []Machine, now outlook) (gone []string, then outlo
 			return gone, then
 		}
 		gone = append(gone, kept[at].ID)
-		s.Spent += s.paidUntil(kept[at], s.Now)
 		s.Waiting += lost
-		kept = slices.Delete(kept, at, at+1)
+		kept = s.release(kept, at)
 		then = o
 	}
 }

@@ -2,6 +2,7 @@ package rent
 
 import (
 	"math"
+	"slices"
 
 	"berth/internal/core/plan/front"
 )
@@ -80,14 +81,13 @@ func (s *State) movedPrice(tasks int) float64 {
 // committed returns the cost of the run if it ends at the next decision, with all machines kept until then and the
 // data of all tasks moved. This must never exceed the budget.
 func (s *State) committed(machines []Machine, more []int) float64 {
-	sum := s.Spent + s.movedPrice(s.Waiting)
-	for _, m := range machines {
-		sum += s.paidUntil(m, s.Now+s.Every)
-	}
-	for t, n := range more {
-		sum += float64(n) * s.Types[t].Bill(s.Every)
-	}
-	return sum
+	return s.total(machines, more, s.Now+s.Every, 0)
+}
+
+// release takes a machine out of those that are kept. What it costs until now is spent.
+func (s *State) release(kept []Machine, at int) []Machine {
+	s.Spent += s.paidUntil(kept[at], s.Now)
+	return slices.Delete(kept, at, at+1)
 }
 
 // affordable reports whether a cost is within the budget.
