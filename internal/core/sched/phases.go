@@ -49,16 +49,16 @@ var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 // short is the duration at full speed below which a phase does not need a grant of its own.
 const short = 200 * time.Millisecond
 
-func (phases) Demand(_ *Job, t *Tasks) Demand { return t.Measured() }
+func (phases) Demand(t *Tasks) Demand { return t.Measured() }
 
 // Through lets an attempt continue through phases that need about what it has, or that are short.
-func (phases) Through(j *Job, t *Tasks, phase job.Phase) job.Phase {
+func (phases) Through(t *Tasks, phase job.Phase) job.Phase {
 	d, kind := &t.Demand, t.Kind()
 	if phase == job.PhaseShuffle {
 		return phase
 	}
 	for next := phase + 1; next <= kind.Last(); next++ {
-		if long := j.Known.lasts(next) >= short; long && !alike(d[phase], d[next]) {
+		if long := t.Begin.Job.Known.lasts(next) >= short; long && !alike(d[phase], d[next]) {
 			return next - 1
 		}
 	}
