@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict/sample"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/lab/loads"
 	"berth/lab/physics"
@@ -202,7 +202,7 @@ func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, FixedBuffers: s.Fixed, DiskLoss: s.DiskLoss, Confidence: replicate.Confidence}
+	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, FixedBuffers: s.Fixed, DiskLoss: s.DiskLoss, Confidence: sample.Confidence}
 	for i := range s.Workloads {
 		of := known[i*s.Replications : (i+1)*s.Replications]
 		var first []phaseFigures

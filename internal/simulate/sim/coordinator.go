@@ -62,7 +62,7 @@ func (c *coordinator) backendOf(a *app) backend {
 		return newCloud(c, a)
 	}
 	s := newSite(c.w, c.handle, c.join)
-	s.alone, s.user = c.shortcut, "user "+strconv.FormatInt(a.User, 10)
+	s.user = "user " + strconv.FormatInt(a.User, 10)
 	return s
 }
 
@@ -117,7 +117,7 @@ func (c *coordinator) step(in step.Input) {
 		}
 	}
 	for _, a := range out.Actions {
-		step.Perform(a, performer{c})
+		step.Perform(a, c)
 	}
 }
 

@@ -21,8 +21,7 @@ type site struct {
 	w      *World
 	user   string // whose allocations these are
 	report func(step.Input)
-	dial   func(*Worker)     // connects a worker to the coordinator
-	alone  func(*grant) bool // see coordinator.shortcut
+	dial   func(*Worker) // connects a worker to the coordinator
 	allocs map[job.AllocID]*grant
 	closed bool
 }
@@ -107,9 +106,6 @@ func (s *site) expect(live []job.Live) {
 
 // began reports that the allocation has begun, and schedules the start of its workers.
 func (g *grant) began() {
-	if g.site.alone(g) {
-		return
-	}
 	w := g.site.w
 	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})
