@@ -41,5 +41,5 @@ func (r prism) Worth(p *Pool, _ *Node, c *Candidate, _ int) float64 { return r.u
 
 // utility is U of a phase for which its job holds more than before.
 func (r prism) utility(p *Pool, c *Candidate, more job.Vector) float64 {
-	return tiny + fairGain(p, c.Job, more) + r.alpha/float64(1+c.Job.Live)
+	return tiny + FairGain(p, c.Job, more) + r.alpha/float64(1+c.Job.Live)
 }

@@ -38,7 +38,7 @@ var (
 	// Prism decides phase by phase, as in the paper phase-level-scheduling.
 	Prism = &Scheduler{Name: "prism", Line: Shares, Alpha: 1, Rules: func(base CoreRules) Rules { return prism{base} }}
 	// Phases decides phase by phase, each where its utility is highest, with the remaining work of jobs.
-	Phases = PhasesBy(UsualTerms)
+	Phases = &Scheduler{Name: "phases", Line: Weighed, Alpha: 1, Rules: func(base CoreRules) Rules { return phases{base} }}
 	// Cores gives a task whole cores from its start to its end.
 	Cores = &Scheduler{Name: "cores", WholeCores: true, Rules: func(base CoreRules) Rules { return base }}
 )

@@ -52,7 +52,6 @@ type backend interface {
 	request(id job.AllocID, req job.AllocRequest) error
 	release(id job.AllocID)
 	snapshot() cluster.Snapshot
-	expect(live []job.Live)
 	close()
 }
 

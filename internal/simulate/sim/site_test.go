@@ -59,7 +59,8 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 		s.site.release(id)
 	case "live":
 		live := []job.Live{{ID: id}}
-		s.site.expect(live)
+		snap := s.site.snapshot()
+		expectStarts(live, &snap)
 		fmt.Fprintf(&s.out, "%s is to begin at %v\n", id, sec(since(live[0].Start)))
 	case "close":
 		s.site.close()

@@ -87,7 +87,7 @@ func estimate(t int, times []map[int]float64) (e Estimate) {
 	variance += scatter / n
 	e.Mean, e.Spread = mean, math.Sqrt(variance)/mean
 	half := StudentsT(freedom) * math.Sqrt(variance/n+doubt/(n*n))
-	e.Low, e.Up = math.Max(0, mean-half), mean+half
+	e.Low, e.Up = max(0, mean-half), mean+half
 	return e
 }
 
@@ -121,7 +121,7 @@ func moments(values []float64) (mean, variance float64) {
 		mean += v / float64(len(values))
 	}
 	for _, v := range values {
-		variance += (v - mean) * (v - mean) / math.Max(1, float64(len(values)-1))
+		variance += (v - mean) * (v - mean) / max(1, float64(len(values)-1))
 	}
 	return mean, variance
 }
