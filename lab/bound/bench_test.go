@@ -15,7 +15,7 @@ func BenchmarkFacebook(b *testing.B) {
 		b.Run(fmt.Sprint(every), func(b *testing.B) {
 			m := NewMachine(128, 1, nil)
 			var jobs []Job
-			for _, e := range workload.NewFacebook(workload.Facebook{Every: every}, rand.New(rand.NewPCG(1, 2))).Jobs(1000) {
+			for _, e := range workload.Drawn(workload.NewFacebook(workload.Facebook{Every: every}, rand.New(rand.NewPCG(1, 2))).Next, 1000, 0) {
 				jobs = append(jobs, m.Elastic(&e))
 			}
 			var got Bounds

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -88,7 +89,7 @@ func (r *schedule) lines(log *swf.Log) iter.Seq[batsim.Job] {
 	return func(yield func(batsim.Job) bool) {
 		for i, j := range r.jobs {
 			line := batsim.Job{ID: j.ID, Submit: j.Submit, Nodes: j.Nodes, Request: j.Request, Start: r.starts[i], Finish: r.end(i), Killed: r.killed(i)}
-			if app := log.Jobs[i].App; app >= 0 {
+			if app := swfout.Whole(log.Jobs[i].Fields[swf.App]); app >= 0 {
 				line.Profile = strconv.FormatInt(app, 10)
 			}
 			if !yield(line) {
@@ -101,8 +102,8 @@ func (r *schedule) lines(log *swf.Log) iter.Seq[batsim.Job] {
 // writeSWF writes the log with the simulated schedule instead of the recorded one.
 func (r *schedule) writeSWF(w io.Writer, log *swf.Log) error {
 	for i, j := range r.jobs {
-		l := &log.Jobs[i]
-		l.Wait, l.Run, l.Procs, l.Request = r.starts[i].Sub(j.Submit), r.end(i).Sub(r.starts[i]), int32(j.Nodes), j.Request
+		l := &log.Jobs[i].Fields
+		l[swf.Wait], l[swf.Run], l[swf.Procs], l[swf.Request] = r.starts[i].Sub(j.Submit), r.end(i).Sub(r.starts[i]), time.Duration(j.Nodes)*time.Second, j.Request
 	}
 	log.Header = append(log.Header, fmt.Sprintf("; Note: wait and run times are those of a simulation: %s, %s estimates, %d processors", r.policy, r.estimates, r.nodes))
 	return swfout.Write(w, log)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -94,13 +95,13 @@ func TestOracle(t *testing.T) {
 	if v, _ := got.Header.Get("Installation"); v != "SDSC" {
 		t.Errorf("the header is lost: %q", got.Header)
 	}
-	waits := map[int64]swf.Job{}
+	waits := map[time.Duration]swf.Fields{}
 	for _, j := range want.Jobs {
-		waits[j.Number] = j
+		waits[j.Fields[swf.Number]] = j.Fields
 	}
 	wrong := 0
 	for _, j := range got.Jobs {
-		if o := waits[j.Number]; o.Wait != j.Wait || o.Run != j.Run || o.Procs != j.Procs || o.Request != j.Request {
+		if f, o := j.Fields, waits[j.Fields[swf.Number]]; o[swf.Wait] != f[swf.Wait] || o[swf.Run] != f[swf.Run] || o[swf.Procs] != f[swf.Procs] || o[swf.Request] != f[swf.Request] {
 			wrong++
 		}
 	}

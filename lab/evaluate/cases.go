@@ -9,7 +9,6 @@ import (
 	"berth/internal/core/job/parse"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/sim"
-	"berth/lab/physics"
 )
 
 // Case is an adaptor under comparison: a method by which MapReduce jobs request nodes.
@@ -33,11 +32,11 @@ func Cases() []Case {
 	one := job.Request{MaxAllocs: 1}
 	upper := job.Request{WallTime: job.WallUpper}
 	return []Case{
-		{Name: NaiveCase, Label: "naive", Adaptor: sim.Adaptor{Way: sim.Naive, Shortcut: physics.Shortcut}},
-		{Name: PaperCase, Label: "paper's adaptor", Adaptor: sim.Adaptor{Way: sim.Paper, Shortcut: physics.Shortcut}},
-		{Name: "fewest", Label: "paper's, fewest nodes", Adaptor: sim.Adaptor{Way: sim.Paper, Fewest: true, Shortcut: physics.Shortcut}},
-		{Name: "upper", Label: "Algorithm 1, by berth's plan", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper, Shortcut: physics.Shortcut}},
-		{Name: "tight", Label: "one allocation, tight", Adaptor: sim.Adaptor{Way: sim.Berth, Request: one, Shortcut: physics.Shortcut}},
+		{Name: NaiveCase, Label: "naive", Adaptor: sim.Adaptor{Way: sim.Naive}},
+		{Name: PaperCase, Label: "paper's adaptor", Adaptor: sim.Adaptor{Way: sim.Paper}},
+		{Name: "fewest", Label: "paper's, fewest nodes", Adaptor: sim.Adaptor{Way: sim.Paper, Fewest: true}},
+		{Name: "upper", Label: "Algorithm 1, by berth's plan", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper}},
+		{Name: "tight", Label: "one allocation, tight", Adaptor: sim.Adaptor{Way: sim.Berth, Request: one}},
 		{Name: "several", Label: "several allocations", Adaptor: sim.Adaptor{Way: sim.Berth}},
 		{Name: "practised", Label: "several, profile of 20 runs", Adaptor: sim.Adaptor{Way: sim.Berth, Runs: 20}},
 		{Name: "scout", Label: "unknown job, scout", Adaptor: sim.Adaptor{Way: sim.Berth, Unknown: true}},

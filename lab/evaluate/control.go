@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"berth/internal/core/predict/sample"
 	"berth/internal/simulate/replicate"
 )
 
@@ -79,6 +80,6 @@ func (c *controls) mean(values []float64) replicate.Estimate {
 		weight += c.off[k] * c.off[k] / c.size[k]
 	}
 	variance := weight*floats.Dot(rest, rest)/float64(free) + explained/float64(n-1)/float64(c.pilots)
-	e.Half = replicate.StudentsT(free) * math.Sqrt(variance)
+	e.Half = sample.StudentsT(free) * math.Sqrt(variance)
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"berth/internal/core/predict/sample"
 	"berth/internal/simulate/replicate"
 )
 
@@ -37,7 +38,7 @@ func byLeastSquares(values []float64, rows [][]float64, sums []float64, pilots i
 		explained += (fit.At(i, 0) - average) * (fit.At(i, 0) - average)
 	}
 	variance := rest/float64(n-1-q)*inverse.At(0, 0) + explained/float64(n-1)/float64(pilots)
-	return slopes.At(0, 0), replicate.StudentsT(n-1-q) * math.Sqrt(variance)
+	return slopes.At(0, 0), sample.StudentsT(n-1-q) * math.Sqrt(variance)
 }
 
 // TestControlsAreLeastSquares checks that the estimate equals that of the linear model.
@@ -110,8 +111,8 @@ func TestControlsCover(t *testing.T) {
 			}
 			share := float64(held) / tries
 			t.Logf("%.1f %% hold the mean; %.2f times as narrow as plain ones", 100*share, plainHalf/half)
-			if math.Abs(share-replicate.Confidence) > 4*math.Sqrt(replicate.Confidence*(1-replicate.Confidence)/tries) {
-				t.Errorf("%.1f %% of intervals hold the mean, not %.0f %%", 100*share, 100*replicate.Confidence)
+			if math.Abs(share-sample.Confidence) > 4*math.Sqrt(sample.Confidence*(1-sample.Confidence)/tries) {
+				t.Errorf("%.1f %% of intervals hold the mean, not %.0f %%", 100*share, 100*sample.Confidence)
 			}
 			if plainHalf/half < test.narrows {
 				t.Errorf("intervals are %.2f times as narrow as plain ones, not %g", plainHalf/half, test.narrows)

@@ -14,6 +14,7 @@ import (
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 	"berth/lab/physics"
 	"berth/lab/repeat"
 )
@@ -149,9 +150,9 @@ func (s *DeadlineStudy) replicate(ctx context.Context, load float64, i int) ([]d
 			late := max(0, r.Elastic[k].Finish.Sub(jobs[k].Due).Seconds())
 			if late == 0 {
 				f.met++
-				f.work += jobs[k].Work()
+				f.work += loads.Work(&jobs[k])
 			}
-			work, f.late, f.took = work+jobs[k].Work(), f.late+late, f.took+r.Elastic[k].Turnaround()
+			work, f.late, f.took = work+loads.Work(&jobs[k]), f.late+late, f.took+r.Elastic[k].Turnaround()
 		}
 		n := float64(len(jobs))
 		out = append(out, deadlineFigures{f.met / n, f.work / work, f.late / n, f.took / n})
@@ -163,14 +164,14 @@ func (s *DeadlineStudy) replicate(ctx context.Context, load float64, i int) ([]d
 func (s *DeadlineStudy) draw(load float64, i int) []workload.Elastic {
 	var jobs []workload.Elastic
 	if s.Trace == nil {
-		jobs = workload.NewFacebook(workload.Facebook{}, rand.New(sourceOf(s.Seed, i, "mix"))).Jobs(s.Jobs)
+		jobs = workload.Drawn(workload.NewFacebook(workload.Facebook{}, rand.New(sourceOf(s.Seed, i, "mix"))).Next, s.Jobs, 0)
 	} else {
 		from := min(i*s.Jobs, max(0, len(s.Trace)-s.Jobs))
 		jobs = append(jobs, s.Trace[from:min(from+s.Jobs, len(s.Trace))]...)
 	}
 	work, begin, end := 0.0, jobs[0].Submit, jobs[len(jobs)-1].Submit
 	for k := range jobs {
-		work += jobs[k].Work()
+		work += loads.Work(&jobs[k])
 	}
 	slower := work / float64(s.Nodes) / load / max(1, end.Sub(begin).Seconds())
 	random := rand.New(sourceOf(s.Seed, i, "deadlines"))

@@ -82,17 +82,17 @@ func (h *HPC) draw(nodes int, rng *rand.Rand) []workload.Rigid {
 	}
 	g := workload.NewLublin(workload.Lublin{Nodes: nodes, Types: h.Types, PeakHour: true, Shape: h.Shape}, rng)
 	if h.Jobs > 0 {
-		return g.Jobs(h.Jobs)
+		return workload.Drawn(g.Next, h.Jobs, 0)
 	}
-	return g.Until(job.Time(h.Length))
+	return workload.Drawn(g.Next, 0, h.Length)
 }
 
 func (m *MR) draw(rng *rand.Rand) []workload.Elastic {
 	g := workload.NewFacebook(workload.Facebook{Every: m.Every, Bin: m.Bin, Users: m.Users}, rng)
 	if m.Jobs > 0 {
-		return g.Jobs(m.Jobs)
+		return workload.Drawn(g.Next, m.Jobs, 0)
 	}
-	return g.Until(job.Time(m.Length))
+	return workload.Drawn(g.Next, 0, m.Length)
 }
 
 // wanted returns the measures whose means must reach the precision.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"berth/internal/simulate/sim"
+	"berth/lab/loads"
 	"berth/lab/metrics"
 )
 
@@ -111,7 +112,7 @@ func measure(cfg *sim.Config, r *sim.Result) []float64 {
 		by[Measure{Allocations, MRJobs}].add(float64(o.Allocs))
 		for _, k := range kinds {
 			lost[k] += o.LostWork
-			worked[k] += o.LostWork + cfg.Elastic[i].Work()
+			worked[k] += o.LostWork + loads.Work(&cfg.Elastic[i])
 		}
 	}
 	for k := range worked {

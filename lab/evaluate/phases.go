@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict/sample"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/lab/loads"
 	"berth/lab/physics"
@@ -133,7 +133,7 @@ type PhaseCase struct {
 // scheduler returns the scheduler of the case.
 func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 	if c.Scheduler == sched.Phases.Name {
-		terms := sched.UsualTerms
+		terms, alpha := schedulers.UsualTerms, sched.Phases.Alpha
 		switch c.Without {
 		case FairnessTerm:
 			terms.Fairness = 0
@@ -148,11 +148,10 @@ func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 		case UrgencyTerm:
 			terms.Urgency = 0
 		}
-		s := sched.PhasesBy(terms)
 		if c.Alpha != nil {
-			s.Alpha = *c.Alpha
+			alpha = *c.Alpha
 		}
-		return s, nil
+		return schedulers.PhasesBy(terms, alpha), nil
 	}
 	return sched.SchedulerNamed("", c.Scheduler, PhaseSchedulers)
 }
@@ -160,7 +159,7 @@ func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 // Term is a part of the scheduler phases that can be omitted.
 type Term string
 
-// The terms are those of sched.Terms. GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
+// The terms are those of schedulers.Terms. GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
 // ineffective.
 const (
 	FairnessTerm Term = "fairness"
@@ -202,7 +201,7 @@ func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, FixedBuffers: s.Fixed, DiskLoss: s.DiskLoss, Confidence: replicate.Confidence}
+	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, FixedBuffers: s.Fixed, DiskLoss: s.DiskLoss, Confidence: sample.Confidence}
 	for i := range s.Workloads {
 		of := known[i*s.Replications : (i+1)*s.Replications]
 		var first []phaseFigures

@@ -11,9 +11,9 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
+	"berth/internal/core/predict/sample"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/lab/loads"
 	"berth/lab/physics"
@@ -135,7 +135,7 @@ func (s *StragglerStudy) Run(ctx context.Context) (*StragglerReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &StragglerReport{Place: s.Place.Name, Seed: s.Seed, Replications: s.Replications, Confidence: replicate.Confidence}
+	r := &StragglerReport{Place: s.Place.Name, Seed: s.Seed, Replications: s.Replications, Confidence: sample.Confidence}
 	for i, c := range cases {
 		of := known[i*s.Replications : (i+1)*s.Replications]
 		for k, rule := range s.Rules {

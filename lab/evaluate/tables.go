@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/replicate"
+	"berth/internal/core/predict/sample"
 	"berth/lab/repeat"
 )
 
@@ -78,7 +78,7 @@ func (s *Settings) report(ctx context.Context, studies []study, r *Report) (*Rep
 	if err != nil {
 		return nil, err
 	}
-	r.Nodes, r.Policy, r.Seed, r.Precision, r.Confidence = s.Nodes, string(s.Policy), s.Seed, s.Precision, replicate.Confidence
+	r.Nodes, r.Policy, r.Seed, r.Precision, r.Confidence = s.Nodes, string(s.Policy), s.Seed, s.Precision, sample.Confidence
 	r.ControlVariates, r.Cells = s.controlled(), cells
 	return r, nil
 }

@@ -23,7 +23,7 @@ func (Hadoop) Name() string { return "hadoop" }
 func (Hadoop) Assess(v *straggler.View) []straggler.Verdict {
 	room := room(v)
 	if v.Ready > 0 || room == 0 || len(v.Running) == 0 {
-		return straggler.KeepAll(v)
+		return v.Verdicts(nil)
 	}
 	score := score(v)
 	mean := float64(v.Past.Done) // attempts that were done have a score of 1

@@ -26,7 +26,7 @@ func (LATE) Name() string { return "late" }
 func (LATE) Assess(v *straggler.View) []straggler.Verdict {
 	most := min(int(math.Ceil(speculativeCap*float64(v.Slots)))-duplicates(v), room(v))
 	if v.Ready > 0 || most <= 0 || len(v.Running) == 0 {
-		return straggler.KeepAll(v)
+		return v.Verdicts(nil)
 	}
 	score := score(v)
 	rates := make([]float64, len(v.Running))

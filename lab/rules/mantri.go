@@ -27,7 +27,7 @@ func (Mantri) Name() string { return "mantri" }
 // Assess restarts or duplicates attempts with more remaining time than a new one takes.
 func (Mantri) Assess(v *straggler.View) []straggler.Verdict {
 	if len(v.Past.Took) == 0 {
-		return straggler.KeepAll(v)
+		return v.Verdicts(nil)
 	}
 	score, mean, delta := score(v), v.Past.Mean().Seconds(), v.Interval.Seconds()
 	var restart, copies []straggler.Candidate

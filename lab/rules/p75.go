@@ -20,7 +20,7 @@ func (P75) Assess(v *straggler.View) []straggler.Verdict {
 	all := len(v.Past.Took) + len(v.Running)
 	at := all * 3 / 4
 	if at >= len(v.Past.Took) {
-		return straggler.KeepAll(v)
+		return v.Verdicts(nil)
 	}
 	bound := v.Past.Took[at]
 	var found []straggler.Candidate

@@ -17,7 +17,7 @@ type containers struct{ sched.CoreRules }
 // is 1024, and sites with small tasks set half of it.)
 const containerStep = 512 << 20
 
-func (containers) Demand(_ *sched.Job, t *sched.Tasks) sched.Demand {
+func (containers) Demand(t *sched.Tasks) sched.Demand {
 	d := t.Measured()
 	most := d.Most(job.PhaseNone, job.NumPhases-1)
 	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep, GPU: most.GPU}

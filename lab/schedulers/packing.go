@@ -12,9 +12,9 @@ import (
 // share compete.
 type packing struct{ sched.CoreRules }
 
-func (packing) Demand(j *sched.Job, t *sched.Tasks) sched.Demand {
+func (packing) Demand(t *sched.Tasks) sched.Demand {
 	d := t.Measured()
-	size, most := mean(j, &d, t.Kind()), d.Most(job.PhaseNone, job.NumPhases-1)
+	size, most := mean(t.Begin.Job, &d, t.Kind()), d.Most(job.PhaseNone, job.NumPhases-1)
 	size.Memory, size.GPU = most.Memory, most.GPU
 	for _, p := range t.Kind().Phases() {
 		d[p] = size

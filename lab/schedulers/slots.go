@@ -26,7 +26,7 @@ func (slots) of(n *sched.Node, kind job.TaskKind) int {
 }
 
 // Demand is memory and GPUs only, as slots are counted.
-func (slots) Demand(_ *sched.Job, t *sched.Tasks) sched.Demand {
+func (slots) Demand(t *sched.Tasks) sched.Demand {
 	d := t.Measured()
 	most := d.Most(job.PhaseNone, job.NumPhases-1)
 	for p := range d {

@@ -29,21 +29,22 @@ func Write(w io.Writer, l *swf.Log) error {
 
 // appendJob appends the job's line.
 func appendJob(b []byte, j *swf.Job) []byte {
-	b = strconv.AppendInt(b, j.Number, 10)
-	for _, d := range [...]time.Duration{j.Submit.Sub(0), j.Wait, j.Run} {
-		b = appendSeconds(append(b, ' '), d)
+	for k, d := range j.Fields {
+		if k > 0 {
+			b = append(b, ' ')
+		}
+		switch k {
+		case swf.Submit, swf.Wait, swf.Run, swf.CPU, swf.Request, swf.Think:
+			b = appendSeconds(b, d)
+		default:
+			b = strconv.AppendInt(b, Whole(d), 10)
+		}
 	}
-	b = strconv.AppendInt(append(b, ' '), int64(j.Procs), 10)
-	b = appendSeconds(append(b, ' '), j.CPU)
-	for _, n := range [...]int64{j.Mem, int64(j.ReqProcs)} {
-		b = strconv.AppendInt(append(b, ' '), n, 10)
-	}
-	b = appendSeconds(append(b, ' '), j.Request)
-	for _, n := range [...]int64{j.ReqMem, int64(j.Status), j.User, j.Group, j.App, j.Queue, j.Partition, j.After} {
-		b = strconv.AppendInt(append(b, ' '), n, 10)
-	}
-	return append(appendSeconds(append(b, ' '), j.Think), '\n')
+	return append(b, '\n')
 }
+
+// Whole returns the nearest whole number of a field.
+func Whole(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
 
 // appendSeconds appends d in seconds with as many decimals as needed, at most nine.
 func appendSeconds(b []byte, d time.Duration) []byte {

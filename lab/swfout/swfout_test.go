@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/core/job"
 	"berth/internal/simulate/workload"
 	"berth/internal/simulate/workload/swf"
 )
@@ -28,17 +27,17 @@ func drawLog(t *rapid.T) *swf.Log {
 		whole := rapid.Int64Range(low, 1<<32-1).Draw(t, name)
 		return time.Duration(whole)*time.Second + time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 500_000_000, 999_999_999, 120_000}).Draw(t, "nanos"))*time.Duration(max(min(whole, 1), 0))
 	}
-	small := func(name string) int64 { return rapid.Int64Range(-largest, largest).Draw(t, name) }
-	count := func(name string) int32 { return rapid.Int32().Draw(t, name) }
-	last := job.Time(0)
+	last := time.Duration(0)
 	for i := range rapid.IntRange(0, 20).Draw(t, "jobs") {
-		last = min(last+job.Time(span(0, "submit")), workload.Latest)
-		l.Jobs = append(l.Jobs, swf.Job{
-			Number: small("number"), Submit: last, Wait: span(-5, "wait"), Run: span(-1, "run"), CPU: span(-1, "cpu"), Request: span(-5, "request"),
-			Think: span(-1, "think"), Mem: small("memory"), ReqMem: small("memory"), User: small("user"), Group: small("group"), App: small("app"),
-			Queue: small("queue"), Partition: small("partition"), After: small("after"), Procs: count("procs"), ReqProcs: count("procs"), Status: count("status"),
-			Line: int32(len(l.Header) + i + 1),
-		})
+		last = min(last+span(0, "submit"), time.Duration(workload.Latest))
+		f := swf.Fields{swf.Submit: last, swf.Wait: span(-5, "wait"), swf.Run: span(-1, "run"), swf.CPU: span(-1, "cpu"), swf.Request: span(-5, "request"), swf.Think: span(-1, "think")}
+		for _, k := range []int{swf.Number, swf.Mem, swf.ReqMem, swf.UserID, swf.Group, swf.App, swf.Queue, swf.Partition, swf.After} {
+			f[k] = time.Duration(rapid.Int64Range(-largest, largest).Draw(t, "number")) * time.Second
+		}
+		for _, k := range []int{swf.Procs, swf.ReqProcs, swf.Status} {
+			f[k] = time.Duration(rapid.Int32().Draw(t, "count")) * time.Second
+		}
+		l.Jobs = append(l.Jobs, swf.Job{Fields: f, Line: int32(len(l.Header) + i + 1)})
 	}
 	return l
 }

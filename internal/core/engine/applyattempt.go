@@ -63,7 +63,7 @@ func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 func (e *Engine) wantGrant(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
-		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Of, p), Since: e.now}
+		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Through(a.Of, p), Since: e.now}
 		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, a.Of.Demand.Most(a.Through, c.Through), a.Of.Begin.Peak, a.grantSpan()
 		a.next = c
 		j.pool.Put(c)

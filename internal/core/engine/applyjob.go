@@ -53,7 +53,7 @@ func (e *Engine) enterLine(j *jobState) {
 	j.demand()
 	j.recount()
 	j.setUrgency(e.now)
-	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
+	j.Priority = sched.Priority{Rank: p.Rank(&j.Job), Order: e.orders}
 	j.supply = supply{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation

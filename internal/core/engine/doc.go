@@ -71,7 +71,7 @@
 //
 // # Scheduling
 //
-// Package sched decides what starts next (sched.Policy, sched.Selector), and the engine carries it out. A candidate
+// Package sched decides what starts next (sched.Pool.Decisions), and the engine carries it out. A candidate
 // stands for all ready tasks of a job and kind, so the cost of a completion does not grow with the number of queued
 // tasks or waiting jobs.
 //

@@ -16,11 +16,7 @@ func (e *Engine) Missed() string {
 		for _, n := range p.Nodes {
 			p.Free(n)
 		}
-		for {
-			d := p.Policy.Select(&p.Pool, e.now)
-			if d.Candidate == nil {
-				break
-			}
+		for d := range p.Decisions(e.now) {
 			if d.Node != nil {
 				return fmt.Sprintf("%+v of %s on %s", d.Candidate.Needs, d.Candidate.Job.ID, e.nodeList[d.Node.Index].id)
 			}
@@ -34,7 +30,7 @@ func (e *Engine) Missed() string {
 func (e *Engine) Misplaced() string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
-			if rank := p.Policy.Rank(&p.Pool, &j.Job); j.Rank != rank {
+			if rank := p.Rank(&j.Job); j.Rank != rank {
 				return fmt.Sprintf("%s has rank %d, not %d", j.ID, j.Rank, rank)
 			}
 			if n := j.shuffling(); n != j.Shuffles {

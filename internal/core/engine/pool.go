@@ -30,9 +30,7 @@ func (e *Engine) poolFor(s job.Shape) *pool {
 			return p
 		}
 	}
-	p := &pool{shape: s}
-	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare)
-	p.Weighed = e.cfg.Scheduler.Weighs(e.cfg.Order, !s.Endless())
+	p := &pool{shape: s, Pool: e.cfg.Scheduler.Pool(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare)}
 	e.pools = append(e.pools, p)
 	return p
 }

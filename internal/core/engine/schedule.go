@@ -9,22 +9,16 @@ import (
 	"berth/internal/core/step"
 )
 
-// schedule carries out the decisions of the pool's policy.
+// schedule carries out the decisions of the pool's scheduler.
 func (e *Engine) schedule(p *pool) {
-	for {
-		d := p.Policy.Select(&p.Pool, e.now)
+	for d := range p.Decisions(e.now) {
 		switch c := d.Candidate; {
-		case c == nil:
-			if p.Freed() {
-				e.markPool(p)
-			}
-			return
 		case d.Node == nil:
 			for _, r := range d.End {
 				e.killAttempt(e.runningAttempt(r.ID), "its memory is needed by a "+c.Kind.String()+" that comes first")
 			}
 		case c.Running != nil:
-			sort := p.Policy.SortMemory(d.Node, c)
+			sort := p.SortMemory(d.Node, c)
 			e.emit(event.PhaseGranted{Attempt: c.Running.ID, Phase: c.Through})
 			p.GrantSort(d.Node, c.Running, sort)
 			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Memory: sort})
@@ -32,6 +26,9 @@ func (e *Engine) schedule(p *pool) {
 			n := e.nodeList[d.Node.Index]
 			e.sendBehind(c, n, e.startTask(c, n, d.Task, nil))
 		}
+	}
+	if p.Freed() {
+		e.markPool(p)
 	}
 }
 
@@ -41,7 +38,7 @@ func (e *Engine) startTask(c *sched.Candidate, n *node, i int, lead *attempt) *a
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
 	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.tasksAlike(i))
-	sort := j.pool.Policy.SortMemory(&n.Node, c)
+	sort := j.pool.SortMemory(&n.Node, c)
 	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)}
 	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Unbegun: j.unbegun[int32(i)],
 		Expected: j.tasksAlike(i).Left.Known(), Memory: sort}
@@ -141,7 +138,7 @@ func (j *jobState) noteBad(i int, n *node) {
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.
 func (j *jobState) demand() {
 	for _, t := range j.of {
-		t.Set(j.pool.Policy, t.needs.Resources(), j.work.Trusted)
+		t.Set(&j.pool.Pool, t.needs.Resources(), j.work.Trusted)
 	}
 }
 
@@ -201,7 +198,7 @@ func (e *Engine) rerank(p *pool) {
 	for _, j := range p.active {
 		was := j.Rank
 		j.setUrgency(e.now)
-		j.Rank = p.Policy.Rank(&p.Pool, &j.Job)
+		j.Rank = p.Rank(&j.Job)
 		moved = moved || j.Rank != was
 	}
 	if moved {

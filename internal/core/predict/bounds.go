@@ -80,10 +80,12 @@ func (e Estimate) Spread(runs int) Estimate {
 //
 // Two points go beyond the printed equations. Slots may be faster or slower than those of the profiled node. With
 // fewer tasks than slots, a stage lasts no less than its mean, and there is no second wave.
+//
+// Of the first wave's shuffles only the part counts that does not overlap the maps, as one task: low = Sh1_avg, up = Sh1_max.
 func Bounds(inv Invariants, shape Shape) Estimate {
 	return Estimate{
 		Map:          stage(shape.Maps, inv.Map, shape.MapSlots),
-		FirstShuffle: firstShuffle(shape.Reduces, inv.FirstShuffle, shape.ReduceSlots),
+		FirstShuffle: stage(min(shape.Reduces, 1), inv.FirstShuffle, shape.ReduceSlots),
 		OtherShuffle: otherShuffle(shape.Reduces, inv.OtherShuffle, shape.ReduceSlots),
 		Reduce:       stage(shape.Reduces, inv.Reduce, shape.ReduceSlots),
 	}
@@ -98,15 +100,6 @@ func stage(n int, inv Invariant, s Slots) Interval {
 		Low: max(float64(n)*inv.Low/s.together(), inv.Low/s.Speed),
 		Up:  float64(n-1)*inv.Avg/s.together() + inv.Max/s.Speed,
 	}
-}
-
-// firstShuffle bounds the part of the first wave's shuffle that does not overlap
-// the maps: low = Sh1_avg, up = Sh1_max.
-func firstShuffle(n int, inv Invariant, s Slots) Interval {
-	if n <= 0 || s.Count <= 0 {
-		return Interval{}
-	}
-	return Interval{Low: inv.Low / s.Speed, Up: inv.Max / s.Speed}
 }
 
 // otherShuffle bounds the shuffles of the waves after the first:

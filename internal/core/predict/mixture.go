@@ -34,20 +34,13 @@ func Mixture(kinds []Weighted) Invariant {
 func (s *Sketch) scaled(factor, many float64) *Sketch {
 	out := &Sketch{Min: s.Min * factor, Max: s.Max * factor}
 	each := many / float64(s.Count)
-	add := func(v float64, n int64) {
-		if n == 0 {
-			return
-		}
+	for v, n := range s.values {
 		n = int64(max(1, math.Round(float64(n)*each)))
-		v = min(max(v*factor, out.Min), out.Max)
+		v *= factor
 		out.Count += n
 		out.Sum += v * float64(n)
 		out.SumSq += v * v * float64(n)
 		out.Histogram.add(v, n)
-	}
-	add(0, s.Histogram.zero)
-	for i, n := range s.Histogram.counts {
-		add(middleOf(s.Histogram.base+i), n)
 	}
 	return out
 }

@@ -41,19 +41,12 @@ func newSampler(inv Invariant) sampler {
 	if inv.Sketch == nil || inv.Sketch.Count == 0 {
 		return s
 	}
-	h, n, sum := &inv.Sketch.Histogram, int64(0), 0.0
-	add := func(count int64, value float64) {
-		if count > 0 {
-			value = min(max(value, inv.Sketch.Min), inv.Sketch.Max)
-			n += count
-			sum += float64(count) * value
-			s.upto = append(s.upto, n)
-			s.values = append(s.values, value)
-		}
-	}
-	add(h.zero, 0)
-	for i, c := range h.counts {
-		add(c, middleOf(h.base+i))
+	n, sum := int64(0), 0.0
+	for value, count := range inv.Sketch.values {
+		n += count
+		sum += float64(count) * value
+		s.upto = append(s.upto, n)
+		s.values = append(s.values, value)
 	}
 	// The middles of the buckets may have another mean than the durations; the scale corrects that.
 	scale := inv.Scale * ratio(inv.Sketch.Sum, sum)

@@ -43,6 +43,18 @@ func (s *Sketch) Merge(o *Sketch) {
 	s.Histogram.merge(&o.Histogram)
 }
 
+// values yields the durations, as well as the histogram tells them, and how many there are of each.
+func (s *Sketch) values(yield func(seconds float64, n int64) bool) {
+	if zero := s.Histogram.zero; zero > 0 && !yield(s.Min, zero) {
+		return
+	}
+	for i, n := range s.Histogram.counts {
+		if n > 0 && !yield(min(max(middleOf(s.Histogram.base+i), s.Min), s.Max), n) {
+			return
+		}
+	}
+}
+
 // Mean returns the mean in seconds, 0 without durations.
 func (s *Sketch) Mean() float64 {
 	if s.Count == 0 {

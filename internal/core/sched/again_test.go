@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 func TestAgainElsewhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
-		w := &againWorld{Pool: Pool{Policy: Cores.Policy(Order(rapid.SampledFrom([]Order{Shortest, ""}).Draw(t, "order")), false, 1)}, draw: draw, failed: map[job.Attempt][]int32{}}
+		w := &againWorld{Pool: Cores.Pool(Order(rapid.SampledFrom([]Order{Shortest, ""}).Draw(t, "order")), false, 1), draw: draw, failed: map[job.Attempt][]int32{}}
 		for i := range 1 + draw(4, "nodes") {
 			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.MilliCore}}
 			w.Nodes = append(w.Nodes, n)
@@ -28,7 +29,7 @@ func TestAgainElsewhere(t *testing.T) {
 			j := &Job{ID: job.ID(fmt.Sprint("j", i)), Priority: Priority{Order: uint64(i + 1)}, Weight: 1}
 			tasks := NewTasks(j, job.BagTask)
 			j.By = []*Tasks{tasks}
-			tasks.Set(w.Policy, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
+			tasks.Set(&w.Pool, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
 			if n := 1 + draw(6, "tasks"); slices.ContainsFunc(w.Nodes, func(n *Node) bool { return fitsFree(tasks.Begin.Peak, n.Capacity) }) {
 				tasks.Begin.Ready.Extend(0, int32(n-1))
 				left += n
@@ -95,15 +96,8 @@ func (w *againWorld) mayRun(c *Candidate, task int, n *Node) bool {
 
 // run starts what the policy decides.
 func (w *againWorld) run(t *rapid.T) {
-	for {
-		d := w.Policy.Select(&w.Pool, 0)
+	for d := range w.all(0) {
 		c := d.Candidate
-		if c == nil && !w.Freed() {
-			break
-		}
-		if c == nil {
-			continue // a node that was reserved is open to others again
-		}
 		if !w.mayRun(c, d.Task, d.Node) {
 			t.Fatalf("task %d of %s starts on %s, it has failed on %v", d.Task, c.Job.ID, d.Node.Host, w.failed[job.Attempt{Job: c.Job.ID, Task: d.Task}])
 		}
@@ -113,7 +107,7 @@ func (w *againWorld) run(t *rapid.T) {
 		w.Occupy(d.Node, r)
 		w.enqueue(c.Job)
 	}
-	if w.heldAny() {
+	if w.held != nil {
 		return // a node is reserved for a large task
 	}
 	for _, j := range w.jobs {
@@ -131,8 +125,15 @@ func (w *againWorld) run(t *rapid.T) {
 	}
 }
 
-// heldAny reports whether a node is reserved.
-func (w *againWorld) heldAny() bool {
-	r, ok := w.Policy.(*Selector)
-	return ok && r.held != nil
+// all returns decisions until none is left, also where a node that was reserved is open to others again.
+func (w *againWorld) all(now job.Time) iter.Seq[Decision] {
+	return func(carryOut func(Decision) bool) {
+		for again := true; again; again = w.Freed() {
+			for d := range w.Decisions(now) {
+				if !carryOut(d) {
+					return
+				}
+			}
+		}
+	}
 }

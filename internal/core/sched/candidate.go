@@ -10,7 +10,7 @@ import (
 
 // Priority is the position of a job in the line of its pool.
 type Priority struct {
-	Rank  job.Time // by Policy.Rank; the lowest rank is first
+	Rank  job.Time // by Pool.Rank; the lowest rank is first
 	Order uint64   // number of the job's submission or resume, which breaks ties
 }
 
@@ -20,10 +20,10 @@ func (p Priority) Before(q Priority) bool {
 	return p.Rank < q.Rank || p.Rank == q.Rank && p.Order < q.Order
 }
 
-// Job is the part of a job's state that a policy needs.
+// Job is the part of a job's state that the scheduler needs.
 type Job struct {
 	ID    job.ID
-	Owner any // the engine's record of the job, which policies do not read
+	Owner any // the engine's record of the job, which schedulers do not read
 	Priority
 	Released job.Time   // time of its submission, or of its last resume
 	By       []*Tasks   // its tasks by their needs: maps and then reduces; the tasks of a bag by the index of job.Work.NeedsAt
@@ -32,7 +32,7 @@ type Job struct {
 	Known    Known      // measured and profiled demands of its phases
 	Held     job.Vector // resources that its attempts hold
 	Live     int        // number of its attempts
-	madeRoom bool       // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Selector.admits
+	madeRoom bool       // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Pool.admits
 	work     int64      // core-seconds that have yet to start
 	paces    [job.NumPhases][]pace
 	Weight   float64  // weight of the job in shared pools, above 0
@@ -57,12 +57,12 @@ func NewTasks(j *Job, kind job.TaskKind) *Tasks {
 func (t *Tasks) Kind() job.TaskKind { return t.Begin.Kind }
 
 // Set sets what each of the tasks needs, and computes their demand, which may have changed with the needs or the measurements.
-func (t *Tasks) Set(p Policy, need job.Resources, trusted bool) {
+func (t *Tasks) Set(p *Pool, need job.Resources, trusted bool) {
 	t.Need, t.Left.CPUs = need, need.CPUs
-	t.Demand = p.Demand(t.Begin.Job, t)
+	t.Demand = p.Demand(t)
 	for _, c := range [...]*Candidate{&t.Begin, &t.Urgent} {
 		c.Phase = c.Kind.Phases()[0]
-		c.Through = p.Through(c.Job, t, c.Phase)
+		c.Through = p.Through(t, c.Phase)
 		c.Demand, c.Peak, c.Trusted, c.GPUType = t.Demand.Most(job.PhaseNone, c.Through), need.Vector(), trusted, need.GPUType
 	}
 }
@@ -97,7 +97,7 @@ type Candidate struct {
 	Running *Running  // the attempt that continues; nil for a task that starts
 	Node    *Node     // node of that attempt
 	Phase   job.Phase // first phase of the next grant …
-	Through job.Phase // … and the last one, see Policy.Through
+	Through job.Phase // … and the last one, see Rules.Through
 	Since   job.Time  // when the attempt asked for the grant
 	Ready   Ready     // the ready tasks, of which one starts
 
@@ -132,7 +132,7 @@ func (c *Candidate) before(d *Candidate) bool {
 type Group struct {
 	Needs
 	line line
-	// The policy keeps the following fields.
+	// Pool.Decisions keeps the following fields.
 
 	blocked    bool  // no node had room at the last search, so only nodes that were freed since are searched
 	seen       bool  // it was searched for in this pass

@@ -11,7 +11,7 @@ type CoreRules struct {
 	alpha    float64 // see Scheduler.Alpha
 }
 
-func (CoreRules) Demand(_ *Job, t *Tasks) (d Demand) {
+func (CoreRules) Demand(t *Tasks) (d Demand) {
 	need := t.Need.Vector()
 	for _, p := range t.Kind().Phases() {
 		d[p] = need
@@ -22,7 +22,7 @@ func (CoreRules) Demand(_ *Job, t *Tasks) (d Demand) {
 
 // Through makes a reduce ask again when it has fetched its input, as it holds no core until then. Other
 // attempts run to their end.
-func (CoreRules) Through(_ *Job, t *Tasks, phase job.Phase) job.Phase {
+func (CoreRules) Through(t *Tasks, phase job.Phase) job.Phase {
 	if phase == job.PhaseShuffle {
 		return phase
 	}

@@ -13,8 +13,8 @@ import (
 func TestDueFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.SampledFrom([]Order{FIFO, Shortest}).Draw(t, "order")
-		p := &Pool{Cores: rapid.IntRange(1, 1000).Draw(t, "cores"), Scale: 1}
-		policy := Cores.Policy(order, true, AgeingShare)
+		p := Cores.Pool(order, true, AgeingShare)
+		p.Cores, p.Scale = rapid.IntRange(1, 1000).Draw(t, "cores"), 1
 		draw := func(name string) *Job {
 			j := &Job{Released: job.Time(rapid.Int64Range(0, 1<<61).Draw(t, name+" released")), Weight: 1}
 			j.By = []*Tasks{NewTasks(j, job.BagTask)}
@@ -24,7 +24,7 @@ func TestDueFirst(t *testing.T) {
 		due, later, without := draw("first"), draw("second"), draw("third")
 		due.Due = job.Time(rapid.Int64Range(1, 1<<61).Draw(t, "due"))
 		later.Due = due.Due.Add(time.Duration(rapid.Int64Range(1, 1<<40).Draw(t, "later")))
-		a, b, c := policy.Rank(p, due), policy.Rank(p, later), policy.Rank(p, without)
+		a, b, c := p.Rank(due), p.Rank(later), p.Rank(without)
 		if !(a < b && b < c) {
 			t.Fatalf("ranks %d, %d, and without a deadline %d", a, b, c)
 		}

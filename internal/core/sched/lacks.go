@@ -43,7 +43,7 @@ func (n *Node) Has(j *Job) (count int) {
 }
 
 // Shortages returns the resources of which the node has too little free for a phase of the job with the demand takes,
-// and their holders: memory, GPUs, and the rates that even the policy with the fullest nodes would refuse. If there are none,
+// and their holders: memory, GPUs, and the rates that even the scheduler with the fullest nodes would refuse. If there are none,
 // it returns the rates of which less is free than the demand.
 func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []explain.Shortage) {
 	free, has := n.Free(), n.Capacity

@@ -7,7 +7,7 @@ import (
 	"berth/internal/core/job"
 )
 
-// Alloc is the part of an allocation's state that a policy needs.
+// Alloc is the part of an allocation's state that the scheduler needs.
 type Alloc struct {
 	Ends    job.Time // end of its wall time, as far as known; 0: it has no end, or has not begun
 	Due     job.Time // until then further nodes of it are expected; 0: none are

@@ -15,28 +15,13 @@ import (
 //   - Jobs are ordered by their remaining work, with ageing (Rank), or by submission; fairness is a further term.
 //   - An attempt does not ask before a phase that needs no more than the one before, or that is so short that asking costs more.
 //   - Resources that an attempt needs which waits between two phases are not given to tasks that start.
-type phases struct {
-	CoreRules
-	Terms
-}
+type phases struct{ CoreRules }
 
-// Terms are the weights of the terms of the utility of a start in the scheduler Phases, and of the order of attempts that wait for a grant.
-type Terms struct {
-	Fairness     float64 // how much a start reduces the deficit of its job
-	Order        float64 // the shortest remaining work first
-	Align        float64 // how well the demand matches what the node has free
-	Critical     float64 // near the end, tasks that others depend on start in time
-	Speed, Chain float64 // phases that compute start where cores are fast: any phase, and those of the last chains
-	Urgency      float64 // the longest waiting attempt goes on first; 0: the first in line
-}
-
-// UsualTerms are the weights that Phases has.
-var UsualTerms = Terms{Fairness: 1, Order: 1, Align: 1, Critical: 5, Speed: 1, Chain: 10, Urgency: 1}
-
-// PhasesBy returns the scheduler Phases with other weights.
-func PhasesBy(t Terms) *Scheduler {
-	return &Scheduler{Name: "phases", Line: Weighed, Alpha: 1, Rules: func(base CoreRules) Rules { return phases{base, t} }}
-}
+// The weights of the terms of the utility of a start that count more than the others.
+const (
+	criticalWeight = 5  // near the end, tasks that others depend on start in time
+	chainWeight    = 10 // phases of the last chains that compute start where cores are fast
+)
 
 // mostTasks is the maximum number of attempts of a node for each of its cores.
 const mostTasks = 3
@@ -49,16 +34,16 @@ var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 // short is the duration at full speed below which a phase does not need a grant of its own.
 const short = 200 * time.Millisecond
 
-func (phases) Demand(_ *Job, t *Tasks) Demand { return t.Measured() }
+func (phases) Demand(t *Tasks) Demand { return t.Measured() }
 
 // Through lets an attempt continue through phases that need about what it has, or that are short.
-func (phases) Through(j *Job, t *Tasks, phase job.Phase) job.Phase {
+func (phases) Through(t *Tasks, phase job.Phase) job.Phase {
 	d, kind := &t.Demand, t.Kind()
 	if phase == job.PhaseShuffle {
 		return phase
 	}
 	for next := phase + 1; next <= kind.Last(); next++ {
-		if long := j.Known.lasts(next) >= short; long && !alike(d[phase], d[next]) {
+		if long := t.Begin.Job.Known.lasts(next) >= short; long && !alike(d[phase], d[next]) {
 			return next - 1
 		}
 	}
@@ -153,22 +138,15 @@ func (n *Node) AtOnce() *Candidate {
 	return nil
 }
 
-func (r phases) Onward(p *Pool, n *Node) *Candidate {
-	if r.Urgency == 0 {
-		return r.CoreRules.Onward(p, n)
-	}
-	return longestWaiting(n, filled)
-}
-
-// longestWaiting returns the attempt on the node that has waited longest among those that fit. If one does not fit,
+// Onward returns the attempt on the node that has waited longest among those that fit. If one does not fit,
 // later ones do not get the resources that it lacks, so none waits forever.
-func longestWaiting(n *Node, f fill) *Candidate {
+func (phases) Onward(_ *Pool, n *Node) *Candidate {
 	var lacks job.Vector // lacked by those that have waited longer
 	for _, c := range n.bySince() {
 		more := c.more()
 		free := n.Free()
 		blocked := lacks.CPU > 0 && more.CPU > 0 || lacks.Memory > 0 && more.Memory > 0 || lacks.Disk > 0 && more.Disk > 0 || lacks.Net > 0 && more.Net > 0
-		if !blocked && more.Memory <= max(0, free.Memory) && f.admits(n, more) {
+		if !blocked && more.Memory <= max(0, free.Memory) && filled.admits(n, more) {
 			return c
 		}
 		lacks = lacks.Max(more.Minus(free))
@@ -184,10 +162,10 @@ func (r phases) Reach(*Pool) int {
 	return 16
 }
 
-// critical returns the square of the ratio of two times, at most 1: how long one map and one reduce of the job take one
+// Critical returns the square of the ratio of two times, at most 1: how long one map and one reduce of the job take one
 // after the other, or the longest task of a bag, and how long all remaining work of the pool would take on all of its cores. Near the end of a batch
 // the remaining work of a job matters less than that its last tasks do not start after all others are done.
-func critical(p *Pool, j *Job) float64 {
+func Critical(p *Pool, j *Job) float64 {
 	chain := 0.0
 	for _, t := range j.By {
 		switch {
@@ -209,10 +187,10 @@ func critical(p *Pool, j *Job) float64 {
 // phase matches what the node has free, so that phases of different kinds run side by side. On slow cores a phase that
 // computes is worth less, most of all one of the last chains; it starts there if nothing else does.
 func (r phases) Worth(p *Pool, n *Node, c *Candidate, before int) float64 {
-	last := critical(p, c.Job)
-	perf := r.Order/float64(1+before) + r.Align*Alignment(n, c.Demand) + r.Critical*last
+	last := Critical(p, c.Job)
+	perf := 1/float64(1+before) + Alignment(n, c.Demand) + criticalWeight*last
 	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
-		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(r.Speed+r.Chain*last))
+		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(1+chainWeight*last))
 	}
-	return tiny + r.Fairness*fairGain(p, c.Job, c.Demand) + r.alpha*perf
+	return tiny + FairGain(p, c.Job, c.Demand) + r.alpha*perf
 }

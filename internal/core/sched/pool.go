@@ -8,17 +8,27 @@ import (
 	"berth/internal/core/job"
 )
 
-// Pool is a set of nodes and the candidates for them: the state that a policy decides over. After a change
+// Pool is a set of nodes and the candidates for them: the state that the scheduler decides over. After a change
 // only freed nodes and changed groups are searched again, so a decision costs what has
 // changed, however many nodes, jobs and tasks there are.
 type Pool struct {
-	Policy  Policy
+	Rules         // of the scheduler
+	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
+	strict   bool // the first in line starts, and no start changes the line
+
+	held      *Node  // node reserved for the first candidate that found no room …
+	heldFor   *Group // … which is the first of this group …
+	heldJob   *Job   // … and belongs to this job
+	heldFirst int32  // its first task
+
+	pass pass
+
 	Nodes   []*Node    // nodes that have been up and may come back
 	Scale   int        // rounded number of its cores, see PoolScale; 0: it never had any
 	Cores   int        // cores of its present allocations
 	work    int64      // core-seconds of its jobs that have yet to start
 	Weights float64    // sum of the weights of its jobs
-	Weighed bool       // jobs of different weights share its nodes in proportion, see Scheduler.Weighs
+	Weighed bool       // jobs of different weights share its nodes in proportion, see Scheduler.Pool
 	Unit    job.Vector // maximum of each resource over the nodes that it has had, the unit of shares
 
 	Speeds Speeds // of the kinds of its nodes
@@ -28,8 +38,8 @@ type Pool struct {
 
 	Groups   []*Group // groups of candidates that start tasks; none is empty
 	byNeeds  map[Needs]*Group
-	freed    []*Node // nodes that were freed since the policy last fetched them
-	turned   bool    // since the last pass the first of a group has changed, or Policy.Moved has reported a change
+	freed    []*Node // nodes that were freed since the last pass
+	turned   bool    // since the last pass the first of a group has changed, or moved has reported a change
 	shuffles []*Job  // jobs with attempts that shuffle
 }
 
@@ -147,10 +157,10 @@ func (p *Pool) Changed() {
 func (p *Pool) Rerank(j *Job) bool {
 	p.recount(j)
 	was := j.Priority
-	if j.Rank = p.Policy.Rank(p, j); j.Priority == was {
+	if j.Rank = p.Rank(j); j.Priority == was {
 		return false
 	}
-	moved := p.Policy.Moved(p, j, was)
+	moved := p.moved(j, was)
 	for _, t := range j.By {
 		moved = t.Begin.reorder() || moved
 		moved = t.Urgent.reorder() || moved
@@ -204,7 +214,7 @@ func (p *Pool) Pause(n *Node, r *Running) {
 	n.Unpause(r)
 	r.waits = true
 	p.GrantSort(n, r, 0)
-	n.lend(r, r.Holds.Minus(p.Policy.Paused(r.Holds)))
+	n.lend(r, r.Holds.Minus(p.Paused(r.Holds)))
 }
 
 // Shuffle notes whether a reduce that shuffles waits for maps. If so it uses almost no disk and network, and the
@@ -213,7 +223,7 @@ func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 	switch {
 	case !r.Shuffles() || r.waits:
 	case waits:
-		idle := r.Holds.Minus(p.Policy.Paused(r.Holds))
+		idle := r.Holds.Minus(p.Paused(r.Holds))
 		idle.Disk, idle.Net = r.Holds.Disk, r.Holds.Net
 		n.lend(r, idle)
 		p.Free(n)

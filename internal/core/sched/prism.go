@@ -11,10 +11,10 @@ type prism struct{ CoreRules }
 // prismReach is k, the number of jobs with the highest deficit that are considered.
 const prismReach = 10
 
-func (prism) Demand(_ *Job, t *Tasks) Demand { return t.Measured() }
+func (prism) Demand(t *Tasks) Demand { return t.Measured() }
 
 // Through makes an attempt ask before each phase.
-func (prism) Through(_ *Job, _ *Tasks, phase job.Phase) job.Phase { return phase }
+func (prism) Through(_ *Tasks, phase job.Phase) job.Phase { return phase }
 
 func (prism) Paused(holds job.Vector) job.Vector {
 	return job.Vector{Memory: holds.Memory, GPU: holds.GPU}
@@ -41,5 +41,5 @@ func (r prism) Worth(p *Pool, _ *Node, c *Candidate, _ int) float64 { return r.u
 
 // utility is U of a phase for which its job holds more than before.
 func (r prism) utility(p *Pool, c *Candidate, more job.Vector) float64 {
-	return tiny + fairGain(p, c.Job, more) + r.alpha/float64(1+c.Job.Live)
+	return tiny + FairGain(p, c.Job, more) + r.alpha/float64(1+c.Job.Live)
 }

@@ -98,5 +98,5 @@ func PoolScale(was, cores int) int {
 // A job of weight w counts as one of a w-th of its work: its ageing is w times that of others. On one machine the order
 // by work over weight has the lowest weighted sum of completion times (Smith 1956).
 func Rank(release job.Time, ageing, seconds float64) job.Time {
-	return release + job.Time(math.Min(float64(seconds/ageing)*float64(time.Second), farthest))
+	return release + job.Time(min(float64(seconds/ageing)*float64(time.Second), farthest))
 }

@@ -13,11 +13,11 @@ import (
 // In the order Shortest, reduces of a large job, which may shuffle for as long as its maps last, must not
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,
 // as if the others had not started yet.
-func (r *Selector) admits(g *Group, n *Node) bool {
+func (p *Pool) admits(g *Group, n *Node) bool {
 	if g.Demand.GPU > n.Free().GPU || !n.suits(&g.Needs) {
 		return false
 	}
-	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !r.Fits(n, g.line[0]) {
+	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !p.Fits(n, g.line[0]) {
 		return false
 	}
 	if !g.shuffles() {
@@ -27,10 +27,10 @@ func (r *Selector) admits(g *Group, n *Node) bool {
 		return false
 	}
 	beside := n.Shuffles
-	if r.shortest && beside >= r.Shuffles(n) {
+	if p.shortest && beside >= p.Shuffles(n) {
 		beside = n.shufflesUpTo(g.line[0].Job)
 	}
-	return beside < r.Shuffles(n) && n.leavesRoom(&g.Needs, g.Reserved())
+	return beside < p.Shuffles(n) && n.leavesRoom(&g.Needs, g.Reserved())
 }
 
 // shufflesUpTo returns how many reduces of that job and of those before it shuffle on the node.
@@ -46,12 +46,12 @@ func (n *Node) shufflesUpTo(j *Job) int {
 
 // wantsRoom returns the bytes that shuffling reduces of later jobs must leave free so that the next
 // task of the group, which found no room, can ever run; 0: none.
-func (r *Selector) wantsRoom(g *Group) int64 {
+func (p *Pool) wantsRoom(g *Group) int64 {
 	switch {
 	case g.Urgent: // its job has what it needs
 	case g.Kind == job.MapTask:
 		return g.Demand.Memory
-	case g.shuffles() && r.shortest && !g.line[0].Job.Waits:
+	case g.shuffles() && p.shortest && !g.line[0].Job.Waits:
 		return g.Demand.Memory + g.room // it could run to its end at once
 	}
 	return 0
@@ -68,7 +68,7 @@ func (r *Selector) wantsRoom(g *Group) int64 {
 // There is no deadlock when jobs overtake each other: while nothing starts or ends, no position changes, and the
 // first in line gets its room as above. What was ended starts again only where it leaves that room
 // (Group.room), so two jobs do not take room from each other forever.
-func (r *Selector) unobstruct(p *Pool, g *Group, mem int64, now job.Time) (end []*Running) {
+func (p *Pool) unobstruct(g *Group, mem int64, now job.Time) (end []*Running) {
 	first := g.line[0].Job
 	var victim *Node
 	for _, n := range p.Nodes {

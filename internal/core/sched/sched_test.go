@@ -45,7 +45,7 @@ func TestDemand(t *testing.T) {
 	} {
 		tasks := NewTasks(&Job{}, c.kind)
 		tasks.Need = needs
-		d := rule.Demand(nil, tasks)
+		d := rule.Demand(tasks)
 		if got := d.Most(c.after, c.through); got != c.want {
 			t.Errorf("a %v with a grant through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
@@ -53,7 +53,7 @@ func TestDemand(t *testing.T) {
 		if c.after == job.PhaseNone {
 			next = c.kind.Phases()[0]
 		}
-		if got := rule.Through(nil, tasks, next); got != c.through {
+		if got := rule.Through(tasks, next); got != c.through {
 			t.Errorf("a %v has a grant for %v through %v, want %v", c.kind, next, got, c.through)
 		}
 		if peak := d.Most(job.PhaseNone, job.PhaseReduce); peak != need {
@@ -102,7 +102,7 @@ func TestAdmission(t *testing.T) {
 		}
 		group := Group{Needs: Needs{Kind: job.ReduceTask, Demand: job.Vector{Memory: c.need.Memory}, Peak: c.need, Room: c.room}}
 		group.push(&Candidate{Job: &Job{}, Needs: group.Needs})
-		if got := (&Selector{Rules: CoreRules{}}).admits(&group, &n); got != c.shuffle {
+		if got := (&Pool{Rules: CoreRules{}}).admits(&group, &n); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}

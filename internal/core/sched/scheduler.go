@@ -38,7 +38,7 @@ var (
 	// Prism decides phase by phase, as in the paper phase-level-scheduling.
 	Prism = &Scheduler{Name: "prism", Line: Shares, Alpha: 1, Rules: func(base CoreRules) Rules { return prism{base} }}
 	// Phases decides phase by phase, each where its utility is highest, with the remaining work of jobs.
-	Phases = PhasesBy(UsualTerms)
+	Phases = &Scheduler{Name: "phases", Line: Weighed, Alpha: 1, Rules: func(base CoreRules) Rules { return phases{base} }}
 	// Cores gives a task whole cores from its start to its end.
 	Cores = &Scheduler{Name: "cores", WholeCores: true, Rules: func(base CoreRules) Rules { return base }}
 )
@@ -52,26 +52,15 @@ const mostAlpha = 1000
 // String returns the name.
 func (s *Scheduler) String() string { return s.Name }
 
-// Policy returns the policy for a pool of allocations of a batch system or of one machine. order applies to
-// schedulers whose line has it. ageing is the share of the pool's cores by which jobs age, see Ageing.
-func (s *Scheduler) Policy(order Order, batch bool, ageing float64) Policy {
-	base := CoreRules{shortest: order.On(batch) == Shortest, ageing: ageing, alpha: s.Alpha}
-	r := &Selector{Rules: s.Rules(base)}
-	switch s.Line {
-	case InOrder:
-		r.shortest, r.strict = base.shortest, true
-	case Weighed:
-		r.shortest, r.strict = base.shortest, !base.shortest
-	case Arrived:
-		r.strict = true
+// Pool returns a pool without nodes, of allocations of a batch system or of one machine. order applies to
+// schedulers whose line has it: in the order FIFO their jobs of different weights share the nodes in proportion to their weights,
+// each weight with its jobs in the order of submission. ageing is the share of the pool's cores by which jobs age, see Ageing.
+func (s *Scheduler) Pool(order Order, batch bool, ageing float64) Pool {
+	shortest, ordered := order.On(batch) == Shortest, s.Line == InOrder || s.Line == Weighed
+	return Pool{
+		Rules: s.Rules(CoreRules{shortest: shortest, ageing: ageing, alpha: s.Alpha}), shortest: ordered && shortest, Weighed: ordered && !shortest,
+		strict: s.Line == InOrder || s.Line == Arrived || s.Line == Weighed && !shortest,
 	}
-	return r
-}
-
-// Weighs reports whether jobs of different weights share the nodes of such a pool in proportion to their weights, each
-// weight with its jobs in the order of submission.
-func (s *Scheduler) Weighs(order Order, batch bool) bool {
-	return order.On(batch) == FIFO && (s.Line == InOrder || s.Line == Weighed)
 }
 
 // SchedulerNamed returns the scheduler of that name among those given; the empty name means the first, and NAME:alpha=2 the

@@ -1,8 +1,6 @@
 package sched
 
 import (
-	"math"
-
 	"berth/internal/core/job"
 )
 
@@ -22,13 +20,13 @@ func part(a, of int64) float64 {
 // FairRank is the dominant share that the job holds, divided by its weight, in millionths of a node. The job with the
 // highest deficit against its fair share is first.
 func FairRank(p *Pool, j *Job) job.Time {
-	return job.Time(math.Min(dominant(j.Held, p.Unit)/j.Weight*1e6, farthest))
+	return job.Time(min(dominant(j.Held, p.Unit)/j.Weight*1e6, farthest))
 }
 
-// fairGain is U_fairness of the paper phase-level-scheduling, eq. 2 (whose copy prints a product where it must be a
+// FairGain is U_fairness of the paper phase-level-scheduling, eq. 2 (whose copy prints a product where it must be a
 // difference): how much the unfairness to the job falls if it gets takes in addition to what it holds. Unfairness is
 // its deficit against its fair share of the pool by dominant resource. The unit is nodes, from 0 to about 1.
-func fairGain(p *Pool, j *Job, takes job.Vector) float64 {
+func FairGain(p *Pool, j *Job, takes job.Vector) float64 {
 	fair := p.fairShare(j)
 	before := max(0, fair-dominant(j.Held, p.Unit))
 	after := max(0, fair-dominant(j.Held.Plus(takes), p.Unit))

@@ -37,7 +37,8 @@ func TestSortMemory(t *testing.T) {
 				n.Shuffles++
 			}
 		}
-		if got := Phases.Policy(Auto, false, 1).SortMemory(n, &c.next); got != c.want*mb {
+		pool := Phases.Pool(Auto, false, 1)
+		if got := pool.SortMemory(n, &c.next); got != c.want*mb {
 			t.Errorf("%s: %d MiB, want %d", c.name, got/mb, c.want)
 		}
 	}

@@ -17,8 +17,9 @@ func TestUrgentFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
 		s, order := rapid.SampledFrom(Schedulers()).Draw(t, "scheduler"), rapid.SampledFrom([]Order{Shortest, FIFO}).Draw(t, "order")
-		w := &againWorld{Pool: Pool{Policy: s.Policy(order, false, 1), Weighed: s.Weighs(order, false), Scale: 4}}
-		r, now := w.Policy.(*Selector), job.Time(time.Hour)
+		w := &againWorld{Pool: s.Pool(order, false, 1)}
+		w.Scale = 4
+		now := job.Time(time.Hour)
 		for i := range 1 + draw(4, "nodes") {
 			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.MilliCore}}
 			if draw(3, "slow") == 0 {
@@ -43,7 +44,7 @@ func TestUrgentFirst(t *testing.T) {
 			j := &Job{ID: job.ID(fmt.Sprint("j", i)), Priority: Priority{Order: uint64(i + 1)}, Weight: float64(1 + draw(2, "weight"))}
 			tasks := NewTasks(j, rapid.SampledFrom([]job.TaskKind{job.BagTask, job.MapTask}).Draw(t, "kind"))
 			j.By = []*Tasks{tasks}
-			tasks.Set(w.Policy, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
+			tasks.Set(&w.Pool, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
 			tasks.Begin.Ready.Extend(0, int32(draw(6, "tasks")-1))
 			w.Enter(j)
 			w.jobs = append(w.jobs, j)
@@ -61,13 +62,10 @@ func TestUrgentFirst(t *testing.T) {
 				w.Free(a.node)
 				enqueue(a.Job)
 			}
-			for d := w.Policy.Select(&w.Pool, now); d.Candidate != nil || w.Freed(); d = w.Policy.Select(&w.Pool, now) {
+			for d := range w.all(now) {
 				c := d.Candidate
-				if c == nil {
-					continue // a node that was reserved is open to others again
-				}
 				for _, g := range w.Groups {
-					if i := slices.IndexFunc(w.Nodes, func(n *Node) bool { return g.Urgent && n != r.held && r.admits(g, n) && g.starts(&w.Pool, n, now) }); i >= 0 && !c.Urgent {
+					if i := slices.IndexFunc(w.Nodes, func(n *Node) bool { return g.Urgent && n != w.held && w.admits(g, n) && g.starts(&w.Pool, n, now) }); i >= 0 && !c.Urgent {
 						t.Fatalf("%s starts task %d of %s, and an urgent one of %s could start on %s", s.Name, d.Task, c.Job.ID, g.line[0].Job.ID, w.Nodes[i].Host)
 					}
 				}
@@ -77,7 +75,7 @@ func TestUrgentFirst(t *testing.T) {
 				w.Occupy(d.Node, a)
 				enqueue(c.Job)
 			}
-			if len(w.Groups) < 2 || !r.strict || w.shared() {
+			if len(w.Groups) < 2 || !w.strict || w.shared() {
 				continue // no node needs to be reserved, or the last start has changed the line
 			}
 			first := slices.MinFunc(w.Groups, func(g, o *Group) int {
@@ -86,7 +84,7 @@ func TestUrgentFirst(t *testing.T) {
 				}
 				return 1
 			})
-			if slices.ContainsFunc(w.Nodes, func(n *Node) bool { return r.canHold(&w.Pool, first, n, now) }) && r.heldFor != first {
+			if slices.ContainsFunc(w.Nodes, func(n *Node) bool { return w.canHold(first, n, now) }) && w.heldFor != first {
 				t.Fatalf("%s: no node is reserved for %s, the first in line", s.Name, first.line[0].Job.ID)
 			}
 		}

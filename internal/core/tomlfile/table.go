@@ -105,6 +105,13 @@ func (t *Table) Has(key string) bool {
 // Bad adds an error: what is wrong with a key, and what to do about it.
 func (t *Table) Bad(key, what, do string) { t.r.Bad(t.path+key, what, do) }
 
+// Need reports a key that is missing, at another.
+func (t *Table) Need(key, at, do string) {
+	if !t.Has(key) {
+		t.Bad(at, key+" is missing", do)
+	}
+}
+
 // Add adds an error that says itself where it arose.
 func (t *Table) Add(err error) { t.r.Add(err) }
 

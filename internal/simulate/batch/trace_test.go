@@ -44,7 +44,7 @@ func oracle(t testing.TB, name string) map[int64]time.Duration {
 	}
 	waits := map[int64]time.Duration{}
 	for i := range log.Jobs {
-		waits[log.Jobs[i].Number] = log.Jobs[i].Wait
+		waits[int64(log.Jobs[i].Fields[swf.Number]/time.Second)] = log.Jobs[i].Fields[swf.Wait]
 	}
 	return waits
 }

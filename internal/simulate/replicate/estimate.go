@@ -3,15 +3,14 @@ package replicate
 import (
 	"math"
 	"slices"
-)
 
-// Confidence is the confidence level of all half-widths, as in the paper.
-const Confidence = 0.95
+	"berth/internal/core/predict/sample"
+)
 
 // Estimate is a mean over replications.
 type Estimate struct {
 	Mean float64
-	// Half is half the width of the confidence interval of the mean, by Student's t. It is +Inf for
+	// Half is half the width of the confidence interval of the mean at the level sample.Confidence, by Student's t. It is +Inf for
 	// a single random replication.
 	Half float64
 	N    int // number of replications that have a value
@@ -47,7 +46,7 @@ func halfWidth(squares float64, n int) float64 {
 		return math.Inf(1)
 	}
 	free := n - 1
-	return StudentsT(free) * math.Sqrt(squares/float64(free)/float64(n))
+	return sample.StudentsT(free) * math.Sqrt(squares/float64(free)/float64(n))
 }
 
 // HalfWidth returns the half-width rounded to a number of digits, or nil if it is unknown.

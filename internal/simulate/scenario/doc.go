@@ -209,8 +209,8 @@ func (s *Scenario) readFaults(t *tomlfile.Table) {
 	}
 	t.Done()
 	need := func(key, with string) {
-		if t.Has(with) && !t.Has(key) {
-			t.Bad(with, key+" is missing", "write "+key+" as well, or leave out "+with)
+		if t.Has(with) {
+			t.Need(key, with, "write "+key+" as well, or leave out "+with)
 		}
 	}
 	need("slow_for", "slow_mtbf")

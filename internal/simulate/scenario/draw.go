@@ -113,12 +113,7 @@ func (s *Scenario) drawRigid(i, replication int) []workload.Rigid {
 	if l := source.lublin; l != nil {
 		params := l.params // a copy, because several replications are drawn at once
 		params.Nodes = s.Cluster.Nodes
-		g := workload.NewLublin(params, s.rng(replication, rigidJobs, i))
-		if l.length > 0 {
-			jobs = g.Until(job.Time(l.length))
-		} else {
-			jobs = g.Jobs(l.jobs)
-		}
+		jobs = workload.Drawn(workload.NewLublin(params, s.rng(replication, rigidJobs, i)).Next, l.jobs, l.length)
 	}
 	switch source.estimates {
 	case estimatesModel:
@@ -142,11 +137,7 @@ func (s *Scenario) drawElastic(i, replication int) []workload.Elastic {
 	switch {
 	case source.facebook != nil:
 		f := source.facebook
-		g := workload.NewFacebook(f.params, rng)
-		if f.length > 0 {
-			return g.Until(job.Time(f.length))
-		}
-		return g.Jobs(f.jobs)
+		return workload.Drawn(workload.NewFacebook(f.params, rng).Next, f.jobs, f.length)
 	case source.own != nil:
 		own := *source.own
 		if own.spread {

@@ -73,19 +73,17 @@ func readOwn(t *tomlfile.Table) *ownSource {
 			t.Bad(key, fmt.Sprintf("there are both spread and %s", key), "leave one out")
 		}
 	}
-	if !t.Has("map_time") {
-		t.Bad("maps", "map_time is missing", `give the duration of a map or task, as in "60s±20s"`)
-	}
-	if s.reduces > 0 && !t.Has("reduce_time") {
-		t.Bad("reduces", "reduce_time is missing", `give the duration of a reduce, as in "2m±30s"`)
+	t.Need("map_time", "maps", `give the duration of a map or task, as in "60s±20s"`)
+	if s.reduces > 0 {
+		t.Need("reduce_time", "reduces", `give the duration of a reduce, as in "2m±30s"`)
 	}
 	for _, key := range []string{"reduce_time", "shuffle_time", "first_shuffle_time"} {
 		if s.reduces == 0 && t.Has(key) {
 			t.Bad(key, key+" is given, but the job has no reduces", "write reduces, or leave it out")
 		}
 	}
-	if t.Has("repeat") && s.repeat > 1 && !t.Has("every") {
-		t.Bad("repeat", "every is missing", "give the time between the jobs; 0s submits them all at once")
+	if t.Has("repeat") && s.repeat > 1 {
+		t.Need("every", "repeat", "give the time between the jobs; 0s submits them all at once")
 	}
 	all := s.maps + s.reduces
 	for _, n := range s.needs {
@@ -103,9 +101,7 @@ func readOwn(t *tomlfile.Table) *ownSource {
 // readNeeds reads a table of tasks with needs of their own.
 func readNeeds(t *tomlfile.Table) needsSource {
 	s := needsSource{tasks: int(t.Count("maps", 1, maxTasks, 1)), time: times(t, "map_time"), Needs: job.Needs{CPUs: int(t.Count("cores", 1, 1024, 1)), Mem: int64(t.Size("memory"))}}
-	if !t.Has("map_time") {
-		t.Bad("map_time", "map_time is missing", `give the duration of such a task, as in "60s±20s"`)
-	}
+	t.Need("map_time", "map_time", `give the duration of such a task, as in "60s±20s"`)
 	t.Done()
 	return s
 }

@@ -129,9 +129,7 @@ func readJob(t *tomlfile.Table) workload.Rigid {
 		Nodes: int(t.Count("nodes", 1, maxNodes, 1)), Run: span(t, "run", 0, 0),
 	}
 	j.Request = span(t, "request", time.Millisecond, max(j.Run, time.Millisecond))
-	if !t.Has("run") {
-		t.Bad("", "run is missing", "give the run time of the job")
-	}
+	t.Need("run", "", "give the run time of the job")
 	t.Done()
 	return j
 }

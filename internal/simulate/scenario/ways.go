@@ -57,11 +57,15 @@ func (s *Scenario) readWays(root *tomlfile.Table) {
 
 // fits reports keys that have no effect under an adaptor's way.
 func (s *Scenario) fits(t *tomlfile.Table, a sim.Adaptor) {
-	for _, key := range []string{"deadline", "budget", "replan"} {
-		if t.Has(key) && a.Way != sim.Rented {
-			t.Bad(key, fmt.Sprintf("%s has no effect with way %q", key, a.Way), `leave it out, or write way = "rented"`)
+	only := func(way sim.Way, keys ...string) {
+		for _, key := range keys {
+			if t.Has(key) && a.Way != way {
+				t.Bad(key, fmt.Sprintf("%s has no effect with way %q", key, a.Way), fmt.Sprintf("leave it out, or write way = %q", way))
+			}
 		}
 	}
+	only(sim.Rented, "deadline", "budget", "replan")
+	only(sim.Berth, "max_allocs", "scout", "wall_time", "shared", "order", "yield", "largest")
 	if a.Way == sim.Berth {
 		if a.Order == sched.Shortest && !a.Shared {
 			t.Bad("order", "order has an effect only on jobs that share allocations", "write shared = true as well")
@@ -72,7 +76,6 @@ func (s *Scenario) fits(t *tomlfile.Table, a sim.Adaptor) {
 		if a.Fewest {
 			t.Bad("fewest", `fewest has no effect with way "berth", which always uses the fewest nodes`, `leave it out, or write way = "paper"`)
 		}
-		return
 	}
 	if a.Way == sim.Rented && s.cloud == nil {
 		t.Bad("way", "there are no machines to rent", "add a [cloud] table")
@@ -82,10 +85,5 @@ func (s *Scenario) fits(t *tomlfile.Table, a sim.Adaptor) {
 	}
 	if a.Way == sim.Paper && a.Unknown {
 		t.Bad("unknown", "the paper's algorithm needs the durations of tasks", `leave it out, or write way = "berth"`)
-	}
-	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order", "yield", "largest"} {
-		if t.Has(key) {
-			t.Bad(key, fmt.Sprintf("%s has no effect with way %q", key, a.Way), `leave it out, or write way = "berth"`)
-		}
 	}
 }

@@ -12,7 +12,8 @@ const (
 	endRank     rank = iota // tasks and rigid jobs end, workers come up
 	limitRank               // wall times end; attempts that end at the same instant have ended before
 	faultRank               // nodes fail, are repaired, become slow
-	arrivalRank             // jobs arrive
+	rigidRank               // rigid jobs arrive
+	arrivalRank             // elastic jobs arrive
 	tickRank                // engines receive a Tick
 )
 

@@ -115,8 +115,6 @@ type Adaptor struct {
 	Largest bool
 	// Fewest makes the way Paper use the smallest number of nodes within 1 % of the best turnaround.
 	Fewest bool
-	// Shortcut, if not nil, says when a job ends that has its only allocation for itself, and false if only the engine knows.
-	Shortcut func(Alone) (finish job.Time, ok bool)
 }
 
 // Faults are the failures and slow times of nodes, drawn from the seed. Times between them are

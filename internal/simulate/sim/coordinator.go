@@ -52,7 +52,6 @@ type backend interface {
 	request(id job.AllocID, req job.AllocRequest) error
 	release(id job.AllocID)
 	snapshot() cluster.Snapshot
-	expect(live []job.Live)
 	close()
 }
 
@@ -62,7 +61,7 @@ func (c *coordinator) backendOf(a *app) backend {
 		return newCloud(c, a)
 	}
 	s := newSite(c.w, c.handle, c.join)
-	s.alone, s.user = c.shortcut, "user "+strconv.FormatInt(a.User, 10)
+	s.user = "user " + strconv.FormatInt(a.User, 10)
 	return s
 }
 
@@ -117,7 +116,7 @@ func (c *coordinator) step(in step.Input) {
 		}
 	}
 	for _, a := range out.Actions {
-		step.Perform(a, performer{c})
+		step.Perform(a, c)
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 		q.Past = starts.NewPast(&c.w.history, c.w.now)
 	}
 	if rest != nil {
-		c.site.expect(rest.Live)
+		expectStarts(rest.Live, &snap)
 		return plan.Decide(a.byNeeds(q.Again(a.first, a.measured.Measures())))
 	}
 	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo

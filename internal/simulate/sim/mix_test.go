@@ -10,7 +10,7 @@ import (
 
 // mix returns n jobs of the Facebook mix, one every gap on average.
 func mix(n int, gap time.Duration, seed uint64) []workload.Elastic {
-	return workload.NewFacebook(workload.Facebook{Every: gap}, rand.New(rand.NewPCG(seed, 99))).Jobs(n)
+	return workload.Drawn(workload.NewFacebook(workload.Facebook{Every: gap}, rand.New(rand.NewPCG(seed, 99))).Next, n, 0)
 }
 
 // hpc returns n rigid jobs similar to the batch jobs of a cluster.

@@ -8,6 +8,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 )
 
 // mixed returns a bag of many small tasks and some large ones, in random order.
@@ -51,7 +52,7 @@ func TestMixBeatsLargest(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := &r.Elastic[0]
-			if busy := e.Work(); o.Killed || r.Busy < busy*0.999 || r.Busy > busy*1.001 {
+			if busy := loads.Work(&e); o.Killed || r.Busy < busy*0.999 || r.Busy > busy*1.001 {
 				t.Fatalf("seed %d: %+v, busy for %g core-seconds, its tasks have %g", seed, o, r.Busy, busy)
 			}
 			done[i] += o.Turnaround() / rounds

@@ -8,7 +8,6 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
-	"berth/internal/core/timeline"
 )
 
 // siteName is the driver name of the simulated cluster.
@@ -21,8 +20,7 @@ type site struct {
 	w      *World
 	user   string // whose allocations these are
 	report func(step.Input)
-	dial   func(*Worker)     // connects a worker to the coordinator
-	alone  func(*grant) bool // see coordinator.shortcut
+	dial   func(*Worker) // connects a worker to the coordinator
 	allocs map[job.AllocID]*grant
 	closed bool
 }
@@ -89,27 +87,17 @@ func (s *site) send(in step.Input) {
 	}
 }
 
-// expect fills in the expected starts of waiting allocations from the present reservations, as a
-// real driver reports them.
-func (s *site) expect(live []job.Live) {
-	starts := make(map[*allocation]job.Time)
-	for e := range s.w.system.Waiting() {
-		if e.Start != timeline.Never {
-			starts[s.w.allocs[e.ID]] = e.Start
-		}
-	}
-	for i := range live {
-		if g := s.allocs[live[i].ID]; g != nil && live[i].Began == 0 {
-			live[i].Start = starts[g.alloc]
+// expectStarts fills in the expected starts of waiting allocations from a snapshot, as a real driver reports them.
+func expectStarts(live []job.Live, snap *cluster.Snapshot) {
+	for _, q := range snap.Queue.Pending {
+		if i := slices.IndexFunc(live, func(l job.Live) bool { return l.ID == q.Alloc && l.Began == 0 }); i >= 0 {
+			live[i].Start = q.Start
 		}
 	}
 }
 
 // began reports that the allocation has begun, and schedules the start of its workers.
 func (g *grant) began() {
-	if g.site.alone(g) {
-		return
-	}
 	w := g.site.w
 	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})

@@ -53,14 +53,14 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 		cfg := &Config{Cluster: Cluster{Nodes: int(float(t, d, "nodes")), MaxTime: span(t, d, "max"), StartUp: span(t, d, "startup")}, Policy: batch.CBF}
 		s.w = newWorld(t.Context(), cfg)
 		s.site = newSite(s.w, s.report, func(k *Worker) { fmt.Fprintf(&s.out, "%v: worker of %s on %s\n", s.now(), k.ID, k.host()) })
-		s.site.alone = func(*grant) bool { return false }
 	case "request":
 		err = s.site.request(id, req)
 	case "release":
 		s.site.release(id)
 	case "live":
 		live := []job.Live{{ID: id}}
-		s.site.expect(live)
+		snap := s.site.snapshot()
+		expectStarts(live, &snap)
 		fmt.Fprintf(&s.out, "%s is to begin at %v\n", id, sec(since(live[0].Start)))
 	case "close":
 		s.site.close()

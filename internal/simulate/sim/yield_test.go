@@ -11,6 +11,7 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 )
 
 // genLarge draws jobs with equal numbers of tasks, each of which is many waves of maps on the whole cluster, as those of the large bins of
@@ -74,7 +75,7 @@ func TestLostWork(t *testing.T) {
 		}
 		lost, work := 0.0, 0.0
 		for i := range r.Elastic {
-			lost, work = lost+r.Elastic[i].LostWork, work+cfg.Elastic[i].Work()
+			lost, work = lost+r.Elastic[i].LostWork, work+loads.Work(&cfg.Elastic[i])
 		}
 		if lost > 0.1*(lost+work) {
 			t.Fatalf("%.0f core-seconds of %.0f are lost", lost, lost+work)

@@ -4,7 +4,22 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"berth/internal/core/job"
 )
+
+// Drawn returns the jobs that next draws one after another: so many, or all that are submitted within a length above 0.
+func Drawn[J interface{ submitted() job.Time }](next func() J, jobs int, length time.Duration) []J {
+	drawn := make([]J, 0, jobs)
+	for length > 0 || len(drawn) < jobs {
+		j := next()
+		if length > 0 && j.submitted() >= job.Time(length) {
+			break
+		}
+		drawn = append(drawn, j)
+	}
+	return drawn
+}
 
 // millis rounds seconds to whole milliseconds, the unit of time of the generators. Sums of whole
 // numbers are exact, so that rounding errors of draws do not accumulate.

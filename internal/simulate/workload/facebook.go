@@ -91,21 +91,3 @@ func (g *FacebookJobs) bin() int {
 	}
 	return bin
 }
-
-// Jobs returns the next n jobs.
-func (g *FacebookJobs) Jobs(n int) []Elastic {
-	jobs := make([]Elastic, n)
-	for i := range jobs {
-		jobs[i] = g.Next()
-	}
-	return jobs
-}
-
-// Until returns the next jobs that arrive before end.
-func (g *FacebookJobs) Until(end job.Time) []Elastic {
-	var jobs []Elastic
-	for j := g.Next(); j.Submit < end; j = g.Next() {
-		jobs = append(jobs, j)
-	}
-	return jobs
-}

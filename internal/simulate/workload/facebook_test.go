@@ -53,13 +53,13 @@ func TestFacebookMix(t *testing.T) {
 // TestFacebookSources checks that a parameter changes only what it describes, so that jobs can be
 // compared.
 func TestFacebookSources(t *testing.T) {
-	mix := NewFacebook(Facebook{}, newRand(7)).Until(job.Time(time.Hour))
-	again := NewFacebook(Facebook{}, newRand(7)).Jobs(len(mix))
+	mix := Drawn(NewFacebook(Facebook{}, newRand(7)).Next, 0, time.Hour)
+	again := Drawn(NewFacebook(Facebook{}, newRand(7)).Next, len(mix), 0)
 	if !reflect.DeepEqual(mix, again) {
 		t.Error("the same seed makes other jobs")
 	}
 	for bin := 1; bin <= 9; bin++ {
-		one := NewFacebook(Facebook{Bin: bin, Users: 3}, newRand(7)).Jobs(len(mix))
+		one := Drawn(NewFacebook(Facebook{Bin: bin, Users: 3}, newRand(7)).Next, len(mix), 0)
 		for i, e := range one {
 			if e.Bin != bin || e.Submit != mix[i].Submit {
 				t.Fatalf("job %d of bin %d comes at %d, in the mix at %d", e.ID, e.Bin, e.Submit, mix[i].Submit)
@@ -69,7 +69,7 @@ func TestFacebookSources(t *testing.T) {
 			}
 		}
 	}
-	slow := NewFacebook(Facebook{Every: 28 * time.Second}, newRand(7)).Jobs(len(mix))
+	slow := Drawn(NewFacebook(Facebook{Every: 28 * time.Second}, newRand(7)).Next, len(mix), 0)
 	if got := slow[9].Submit - 2*mix[9].Submit; got < -job.Time(10*time.Millisecond) || got > job.Time(10*time.Millisecond) {
 		t.Errorf("job 10 comes at %d, with half the rate at %d", mix[9].Submit, slow[9].Submit)
 	}

@@ -99,24 +99,6 @@ func (g *LublinJobs) Next() Rigid {
 	return Rigid{ID: g.id, User: -1, Submit: job.Time(at * int64(time.Millisecond)), Nodes: nodes, Run: run, Request: run}
 }
 
-// Jobs returns the next n jobs.
-func (g *LublinJobs) Jobs(n int) []Rigid {
-	jobs := make([]Rigid, n)
-	for i := range jobs {
-		jobs[i] = g.Next()
-	}
-	return jobs
-}
-
-// Until returns the next jobs that arrive before end.
-func (g *LublinJobs) Until(end job.Time) []Rigid {
-	var jobs []Rigid
-	for j := g.Next(); j.Submit < end; j = g.Next() {
-		jobs = append(jobs, j)
-	}
-	return jobs
-}
-
 // arrive draws the arrival of the stream's next job.
 func (s *lublinStream) arrive(rng *rand.Rand) {
 	p := &s.params

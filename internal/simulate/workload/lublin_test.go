@@ -168,7 +168,7 @@ func TestDayCycleIsWhole(t *testing.T) {
 func TestLublinPeakHour(t *testing.T) {
 	for shape, mean := range map[float64]float64{0: 5.01, 4: 1.96, 60: 29.4} {
 		const n = 200_000
-		jobs := NewLublin(Lublin{Nodes: 128, PeakHour: true, Shape: shape}, newRand(3)).Jobs(n)
+		jobs := Drawn(NewLublin(Lublin{Nodes: 128, PeakHour: true, Shape: shape}, newRand(3)).Next, n, 0)
 		near(t, "time between arrivals", jobs[n-1].Submit.Sub(0).Seconds()/n, mean, 0.01)
 		serial := 0.0
 		for _, j := range jobs {
@@ -189,7 +189,7 @@ func TestLublinFits(t *testing.T) {
 			PeakHour: rapid.Bool().Draw(t, "peak hour"),
 		}
 		last := job.Time(0)
-		for _, j := range NewLublin(p, newRand(rapid.Uint64().Draw(t, "seed"))).Jobs(50) {
+		for _, j := range Drawn(NewLublin(p, newRand(rapid.Uint64().Draw(t, "seed"))).Next, 50, 0) {
 			if j.Nodes < 1 || j.Nodes > p.Nodes || j.Submit < last || j.Submit%job.Time(time.Millisecond) != 0 || j.Run%time.Millisecond != 0 {
 				t.Fatalf("%+v after %d", j, last)
 			}
@@ -197,7 +197,7 @@ func TestLublinFits(t *testing.T) {
 		}
 	})
 	most := 0
-	for _, j := range NewLublin(Lublin{Nodes: 1000}, newRand(4)).Jobs(20_000) {
+	for _, j := range Drawn(NewLublin(Lublin{Nodes: 1000}, newRand(4)).Next, 20_000, 0) {
 		most = max(most, j.Nodes)
 	}
 	if most < 900 {
@@ -207,8 +207,8 @@ func TestLublinFits(t *testing.T) {
 
 // TestLublinSame checks that the same seed gives the same jobs.
 func TestLublinSame(t *testing.T) {
-	jobs := NewLublin(Lublin{Nodes: 128}, newRand(5)).Until(job.Time(time.Hour * 24))
-	again := NewLublin(Lublin{Nodes: 128}, newRand(5)).Jobs(len(jobs) + 1)
+	jobs := Drawn(NewLublin(Lublin{Nodes: 128}, newRand(5)).Next, 0, time.Hour*24)
+	again := Drawn(NewLublin(Lublin{Nodes: 128}, newRand(5)).Next, len(jobs)+1, 0)
 	for i, j := range jobs {
 		if j != again[i] || j.ID != int64(i+1) {
 			t.Fatalf("%+v and %+v", j, again[i])

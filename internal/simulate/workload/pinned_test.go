@@ -2,7 +2,9 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 )
 
 // TestPinned checks that these seeds still give the same jobs. A change here changes every published
@@ -10,15 +12,19 @@ import (
 func TestPinned(t *testing.T) {
 	got := ""
 	for _, types := range AllTypes {
-		for _, j := range NewLublin(Lublin{Nodes: 128, Types: types}, newRand(1)).Jobs(3) {
+		for _, j := range Drawn(NewLublin(Lublin{Nodes: 128, Types: types}, newRand(1)).Next, 3, 0) {
 			got += fmt.Sprintf("%s %v %d %v\n", types, j.Submit.Sub(0), j.Nodes, j.Run)
 		}
 	}
-	for _, j := range NewLublin(Lublin{Nodes: 128, PeakHour: true}, newRand(1)).Jobs(3) {
+	for _, j := range Drawn(NewLublin(Lublin{Nodes: 128, PeakHour: true}, newRand(1)).Next, 3, 0) {
 		got += fmt.Sprintf("peak %v %d %v\n", j.Submit.Sub(0), j.Nodes, j.Run)
 	}
-	for _, e := range NewFacebook(Facebook{Users: 9}, newRand(1)).Jobs(3) {
-		got += fmt.Sprintf("facebook %v bin %d user %d %v %v\n", e.Submit.Sub(0), e.Bin, e.User, e.Maps[0], e.Work())
+	for _, e := range Drawn(NewFacebook(Facebook{Users: 9}, newRand(1)).Next, 3, 0) {
+		work := time.Duration(0)
+		for _, d := range slices.Concat(e.Maps, e.Reduces) {
+			work += d
+		}
+		got += fmt.Sprintf("facebook %v bin %d user %d %v %v\n", e.Submit.Sub(0), e.Bin, e.User, e.Maps[0], work.Seconds())
 	}
 	if got != pinned {
 		t.Errorf("got\n%s", got)

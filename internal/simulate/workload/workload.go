@@ -2,7 +2,7 @@
 // and elastic jobs, which are MapReduce jobs and bags of tasks. Its generators draw both from
 // published models (docs/models.md), and the packages below read logs:
 //
-//	jobs := workload.NewFacebook(workload.Facebook{}, rng).Jobs(100)
+//	jobs := workload.Drawn(workload.NewFacebook(workload.Facebook{}, rng).Next, 100, 0)
 //
 // The package is pure: generators get their random source as an argument, and the same source gives
 // the same jobs on any machine. Times are rounded to milliseconds, so that the last bit of a
@@ -25,6 +25,9 @@ type Rigid struct {
 	Request time.Duration // wall time, after which the job is killed; at least 1 ns
 }
 
+func (r Rigid) submitted() job.Time   { return r.Submit }
+func (e Elastic) submitted() job.Time { return e.Submit }
+
 // Elastic is a MapReduce job or a bag of tasks, which runs on any number of nodes. Durations are
 // those on a core of speed 1. The planner does not know them.
 type Elastic struct {
@@ -46,24 +49,4 @@ type Elastic struct {
 	// first of Further. Tasks behind those of Which need a core.
 	Further []job.Needs
 	Which   []job.NeedsRun
-}
-
-// Work returns the core-seconds of all tasks.
-func (e *Elastic) Work() float64 {
-	sum := time.Duration(0)
-	for _, ds := range [][]time.Duration{e.Maps, e.Reduces} {
-		for _, d := range ds {
-			sum += d
-		}
-	}
-	at := 0
-	for _, r := range e.Which {
-		for _, d := range e.Maps[at : at+int(r.Tasks)] {
-			if r.Index > 0 {
-				sum += d * time.Duration(e.Further[r.Index-1].CPUs-1)
-			}
-		}
-		at += int(r.Tasks)
-	}
-	return sum.Seconds()
 }

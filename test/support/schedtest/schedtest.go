@@ -57,7 +57,7 @@ func Starts(name string, s *sched.Scheduler, node job.Vector, jobs []App, steps 
 func Check(t *testing.T, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
-		w := newWorld(c.s.Policy(sched.Auto, true, 1), c.has)
+		w := newWorld(c.s.Pool(sched.Auto, true, 1), c.has)
 		for i := range c.jobs {
 			w.submit(&c.jobs[i], uint64(i))
 		}
@@ -85,8 +85,7 @@ func KeepsMemoryAndEnds(t *rapid.T, s *sched.Scheduler) {
 		nodes[i].Net = 50e6 * rapid.Int64Range(0, 2).Draw(t, "net")
 	}
 	batch := rapid.Bool().Draw(t, "batch")
-	w := newWorld(s.Policy(order, batch, sched.AgeingShare), nodes...)
-	w.Weighed = s.Weighs(order, batch)
+	w := newWorld(s.Pool(order, batch, sched.AgeingShare), nodes...)
 	w.check = func(d sched.Decision) {
 		if d.Node == nil {
 			return

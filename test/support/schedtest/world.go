@@ -38,9 +38,8 @@ type App struct {
 	weight  float64
 }
 
-func newWorld(policy sched.Policy, nodes ...job.Vector) *world {
-	w := &world{}
-	w.Policy = policy
+func newWorld(pool sched.Pool, nodes ...job.Vector) *world {
+	w := &world{Pool: pool}
 	for i, has := range nodes {
 		w.Nodes = append(w.Nodes, &sched.Node{Index: i + 1, Up: true, Alloc: &sched.Alloc{}, Capacity: has})
 		w.Unit = w.Unit.Max(has)
@@ -87,7 +86,7 @@ func (w *world) tell(j *sched.Job) {
 	}
 	j.Known.AddProfile(profile)
 	for _, t := range j.By {
-		t.Set(w.Policy, a.need, false)
+		t.Set(&w.Pool, a.need, false)
 	}
 	w.enqueue(j)
 }
@@ -128,30 +127,30 @@ func (w *world) enqueue(j *sched.Job) {
 // first phase of its grant, and what was ended, as JOB.end.
 func (w *world) run() string {
 	from := len(w.log)
-	for {
-		if len(w.log) > from+1000 {
-			panic("decisions go on for ever: " + strings.Join(w.log[from:from+60], " "))
-		}
-		d := w.Policy.Select(&w.Pool, w.now)
-		if d.Candidate == nil {
-			if !w.Freed() {
-				return strings.Join(w.log[from:], " ")
+	for again := true; again; again = w.Freed() {
+		for d := range w.Decisions(w.now) {
+			w.carryOut(d)
+			if len(w.log) > from+1000 {
+				panic("decisions go on for ever: " + strings.Join(w.log[from:from+60], " "))
 			}
-			continue
 		}
-		if w.check != nil {
-			w.check(d)
+	}
+	return strings.Join(w.log[from:], " ")
+}
+
+func (w *world) carryOut(d sched.Decision) {
+	if w.check != nil {
+		w.check(d)
+	}
+	switch c := d.Candidate; {
+	case d.Node == nil:
+		for _, r := range d.End {
+			r.KillReason = "room" // it ends when its worker says so
 		}
-		switch c := d.Candidate; {
-		case d.Node == nil:
-			for _, r := range d.End {
-				r.KillReason = "room" // it ends when its worker says so
-			}
-		case c.Running != nil:
-			w.goOn(w.find(c.Running), c)
-		default:
-			w.start(c, d.Node, d.Task)
-		}
+	case c.Running != nil:
+		w.goOn(w.find(c.Running), c)
+	default:
+		w.start(c, d.Node, d.Task)
 	}
 }
 
@@ -219,7 +218,7 @@ func (w *world) finish(a *act) {
 		return
 	}
 	j, p := a.Job, a.Through+1
-	c := &sched.Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Of, p), Since: w.now}
+	c := &sched.Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Through(a.Of, p), Since: w.now}
 	c.Kind, c.Demand, c.Peak = a.Kind, a.Of.Demand.Most(a.Through, c.Through), a.Of.Begin.Peak
 	a.next = c
 	w.Put(c)

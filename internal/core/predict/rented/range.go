@@ -14,15 +14,15 @@ type Range struct {
 // the server's capacity that they use with contention.
 func AtBest(r Range, spread float64) (start Start, served float64) {
 	best := r.slowed(r.LeastUse)
-	served = math.Min(1, r.slowed(r.MostUse)*r.MostUse)
+	served = min(1, r.slowed(r.MostUse)*r.MostUse)
 	sigma := math.Sqrt(math.Log1p(spread * spread))
 	together := r.LeastUse * 2 * normal(-sigma/math.Sqrt2)
 	if together <= r.MostShare {
 		return Start{Slowed: best, Credit: 1}, served
 	}
 	moving := r.MostShare + 1/slowed(r.Few, r.LeastShare, r.MostUse) - 1
-	credit := 1 - math.Max(0, together-moving)/Credit(spread)
-	return Start{Slowed: best, Credit: math.Max(0, credit)}, served
+	credit := 1 - max(0, together-moving)/Credit(spread)
+	return Start{Slowed: best, Credit: max(0, credit)}, served
 }
 
 // slowed returns an upper bound of Start.Slowed of all sets of machines in the range that use the server that much or more.
@@ -44,6 +44,6 @@ func (r *Range) slowed(use float64) (best float64) {
 // slowed returns Start.Slowed of equal machines.
 func slowed(machines int, share, use float64) float64 {
 	k := float64(machines)
-	n := Network{Machines: machines, Compute: math.Max(0, 1-share), Transfer: share, Server: use / k}
-	return math.Min(1, n.Solve().Throughput/k)
+	n := Network{Machines: machines, Compute: max(0, 1-share), Transfer: share, Server: use / k}
+	return min(1, n.Solve().Throughput/k)
 }

@@ -44,7 +44,7 @@ func (s *Sum) Contend(server, spread float64) Start {
 	load := n.Solve()
 	sigma := math.Sqrt(math.Log1p(spread * spread))
 	together := float64(s.Machines) * server * 2 * normal(-sigma/math.Sqrt2)
-	late := math.Max(0, together-math.Max(load.Transfer, n.Transfer))
+	late := max(0, together-max(load.Transfer, n.Transfer))
 	cycle := float64(s.Machines) / s.Rate
-	return Start{Slowed: math.Min(1, load.Throughput/s.Rate), Credit: (1 - load.Saturated) * (1 - late/(Credit(spread)*cycle))}
+	return Start{Slowed: min(1, load.Throughput/s.Rate), Credit: (1 - load.Saturated) * (1 - late/(Credit(spread)*cycle))}
 }

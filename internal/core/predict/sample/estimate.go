@@ -15,7 +15,7 @@ type Run struct {
 // Estimate is the estimated time of a task on a type.
 type Estimate struct {
 	Mean    float64 // seconds; 0: unknown
-	Low, Up float64 // 95 % confidence interval of the mean
+	Low, Up float64 // confidence interval of the mean
 	Spread  float64 // standard deviation of task times divided by their mean
 	Tried   int     // tasks that ran on the type
 	Carried int     // tasks that ran on other types, whose times were converted
@@ -56,7 +56,7 @@ func estimate(t int, times []map[int]float64) (e Estimate) {
 		values = append(values, times[t][task])
 	}
 	e.Tried = len(values)
-	known, freedom, scatter, doubt := times[t], math.Max(1, float64(len(values)-1)), 0.0, 0.0
+	known, freedom, scatter, doubt := times[t], max(1, len(values)-1), 0.0, 0.0
 	for u := range times {
 		if u == t {
 			continue
@@ -76,7 +76,7 @@ func estimate(t int, times []map[int]float64) (e Estimate) {
 		scatter += float64(c.count) * c.residual
 		doubt += c.sum * c.sum * c.variance
 		if c.count > 0 {
-			freedom = math.Min(freedom, float64(c.pairs-1))
+			freedom = min(freedom, c.pairs-1)
 		}
 	}
 	n := float64(len(values))
@@ -86,8 +86,8 @@ func estimate(t int, times []map[int]float64) (e Estimate) {
 	mean, variance := moments(values)
 	variance += scatter / n
 	e.Mean, e.Spread = mean, math.Sqrt(variance)/mean
-	half := student(freedom) * math.Sqrt(variance/n+doubt/(n*n))
-	e.Low, e.Up = math.Max(0, mean-half), mean+half
+	half := StudentsT(freedom) * math.Sqrt(variance/n+doubt/(n*n))
+	e.Low, e.Up = max(0, mean-half), mean+half
 	return e
 }
 
@@ -121,19 +121,9 @@ func moments(values []float64) (mean, variance float64) {
 		mean += v / float64(len(values))
 	}
 	for _, v := range values {
-		variance += (v - mean) * (v - mean) / math.Max(1, float64(len(values)-1))
+		variance += (v - mean) * (v - mean) / max(1, float64(len(values)-1))
 	}
 	return mean, variance
-}
-
-// student returns the 97.5 % quantile of Student's distribution, by the first terms of its expansion in 1/freedom: within 3 % from two
-// degrees of freedom on, and 12.7 for one.
-func student(freedom float64) float64 {
-	if freedom < 2 {
-		return 12.706
-	}
-	f := 1 / freedom
-	return 1.95996 + f*(2.37227+f*(2.82249+f*2.55585))
 }
 
 func sorted(times map[int]float64) []int {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 )
 
@@ -97,8 +98,15 @@ func TestFewRuns(t *testing.T) {
 	if es[0].Mean != 11 || es[0].Tried != 2 || es[1] != (Estimate{}) {
 		t.Errorf("%+v", es)
 	}
-	if q := student(6); math.Abs(q-2.447) > 0.01 {
-		t.Errorf("%g", q)
+}
+
+// TestStudentsTAsElsewhere compares with a library.
+func TestStudentsTAsElsewhere(t *testing.T) {
+	for free := 1; free < 1000; free++ {
+		want := distuv.StudentsT{Sigma: 1, Nu: float64(free)}.Quantile((1 + Confidence) / 2)
+		if got := StudentsT(free); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%d degrees of freedom: %v, want %v", free, got, want)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (Berth) Assess(v *View) []Verdict {
 	for i := range v.Running {
 		b.measure(i)
 	}
-	return b.act(b.verdicts())
+	return b.act(b.candidates())
 }
 
 // assessment is a View with the estimates of the rule.
@@ -77,12 +77,12 @@ func (b *assessment) scaleOf(r *Running) *scale {
 	return l
 }
 
-// verdicts returns a verdict on each attempt, without actions.
-func (b *assessment) verdicts() []Verdict {
-	out := make([]Verdict, len(b.Running))
+// candidates returns a verdict on each attempt, without actions.
+func (b *assessment) candidates() []Candidate {
+	out := make([]Candidate, len(b.Running))
 	for i := range out {
 		d, g := &out[i], b.estimates[i]
-		d.Attempt = b.Running[i].Attempt
+		d.Index = i
 		if g == nil {
 			d.Why = "too little is known about it, or about others"
 			continue
@@ -123,6 +123,9 @@ type late struct {
 	guessed     bool    // its end is unknown
 }
 
+// gain returns by how much a fresh attempt ends earlier, at least.
+func (l *late) gain() float64 { return l.least - l.fresh }
+
 // lateTasks returns the tasks all of whose attempts are late, the largest gain first.
 func (b *assessment) lateTasks() (found []late) {
 	for i := 0; i < len(b.Running); {
@@ -135,9 +138,7 @@ func (b *assessment) lateTasks() (found []late) {
 		}
 		i = k
 	}
-	slices.SortStableFunc(found, func(x, y late) int {
-		return cmp.Compare(y.least-y.fresh, x.least-x.fresh)
-	})
+	slices.SortStableFunc(found, func(x, y late) int { return cmp.Compare(y.gain(), x.gain()) })
 	return found
 }
 
@@ -158,14 +159,13 @@ func (b *assessment) late(from, to int) (late, bool) {
 	return l, l.left > l.fresh*(1+duplicateMargin)+b.Interval.Seconds()
 }
 
-// act decides what to do about late tasks, and puts their verdicts first.
-func (b *assessment) act(told []Verdict) []Verdict {
+// act decides what to do about late tasks.
+func (b *assessment) act(on []Candidate) []Verdict {
 	spare := b.Budget.Seconds() - b.committed()
-	var acts []Verdict
 	ends := b.ends()
 	used := 0
 	for _, l := range b.lateTasks() {
-		d := told[l.index]
+		d := &on[l.index]
 		switch d.Act = b.choose(l, used, spare > 0, ends); d.Act {
 		case Keep:
 			continue
@@ -176,17 +176,11 @@ func (b *assessment) act(told []Verdict) []Verdict {
 			d.Cost = seconds((l.fresh - l.left) * b.Cores)
 		}
 		used++
+		d.Rank = l.gain()
 		d.State = max(d.State, Slow) // an attempt that is late enough for an action is slow
 		d.Why += fmt.Sprintf("; it needs %s more, a fresh attempt %.0f s", needs(l.left), l.fresh)
-		acts = append(acts, d)
-		told[l.index].Attempt.N = 0 // its verdict comes first
 	}
-	for _, d := range told {
-		if d.Attempt.N != 0 {
-			acts = append(acts, d)
-		}
-	}
-	return acts
+	return b.Verdicts(on)
 }
 
 func needs(left float64) string {

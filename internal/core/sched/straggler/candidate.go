@@ -47,6 +47,6 @@ func (v *View) Verdicts(of []Candidate) []Verdict {
 const longest = 1e9 // seconds
 
 // After returns the instant that many seconds from now.
-func (v *View) After(seconds float64) job.Time {
-	return v.Now.Add(job.Seconds(min(seconds, longest)))
+func (v *View) After(s float64) job.Time {
+	return v.Now.Add(seconds(s))
 }

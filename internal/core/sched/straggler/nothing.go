@@ -7,13 +7,4 @@ type Nothing struct{}
 func (Nothing) Name() string { return "nothing" }
 
 // Assess keeps all attempts.
-func (Nothing) Assess(v *View) []Verdict { return KeepAll(v) }
-
-// KeepAll returns a verdict for each attempt that keeps it.
-func KeepAll(v *View) []Verdict {
-	out := make([]Verdict, len(v.Running))
-	for i := range v.Running {
-		out[i].Attempt = v.Running[i].Attempt
-	}
-	return out
-}
+func (Nothing) Assess(v *View) []Verdict { return v.Verdicts(nil) }

@@ -27,8 +27,8 @@ func (v *View) peerScale(source job.ProgressSource) *scale {
 	l := &scale{window: v.window(), took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
 	for k := 1; k <= steps; k++ {
 		t := age * float64(k) / steps
-		n, off := middle(of, t)
-		l.shape.push(t, n, off)
+		all := counts(nil, of, t)
+		l.shape.push(t, median(all), spread(all))
 	}
 	_, n := l.shape.end()
 	if n <= 0 {
@@ -44,12 +44,6 @@ func (s *shape) push(t, n, off float64) {
 		return
 	}
 	s.n, s.first, s.last, s.off = append(s.n, n), append(s.first, t), append(s.last, t), append(s.off, off)
-}
-
-// middle returns the median count at an age of the attempts that have reached it, and how much they differ.
-func middle(of []*Running, t float64) (n, off float64) {
-	all := counts(nil, of, t)
-	return median(all), spread(all)
 }
 
 // counts appends the counts at an age of the attempts that have reached it.

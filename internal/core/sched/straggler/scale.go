@@ -86,8 +86,7 @@ func (v *View) curveScale(source job.ProgressSource) (l *scale) {
 	}
 	if l != nil {
 		l.window, l.sure, l.rates = v.window(), surely(len(v.Running)), v.rates(source)
-		l.known(v.Past)
-		l.loosen(v.Past)
+		l.learn(v.Past)
 	}
 	return l
 }
@@ -127,12 +126,16 @@ func (l *scale) pace(earlier *scale) float64 {
 // The bounds of the variation in speed of healthy attempts.
 const leastLoose, mostLoose = 0.02, 0.15
 
-// loosen sets how much healthy attempts differ: the spread of the durations of those that were done. Outliers are the minority, so the
-// median distance from the median describes the others. Counts of peers of the same age include that variation already.
-func (l *scale) loosen(p *Past) {
+// learn sets the time of a fresh attempt to the median of this run's durations, and how much healthy attempts differ: the spread of these
+// durations. Outliers are the minority, so the median distance from the median describes the others. Counts of peers of the same age
+// include that variation already.
+func (l *scale) learn(p *Past) {
 	l.loose = leastLoose
+	if len(p.Took) > 0 {
+		l.took = median(p.Took)
+	}
 	if len(p.Took) >= fewest {
-		l.loose = min(max(spread(p.Took)/median(p.Took), leastLoose), mostLoose)
+		l.loose = min(max(spread(p.Took)/l.took, leastLoose), mostLoose)
 	}
 }
 
@@ -174,11 +177,4 @@ func (l *scale) differ(of []*shape, running []*Running) {
 
 func (r *Reference) fits(source job.ProgressSource) bool {
 	return r.Source == source && len(r.Curve) > 1 && r.End().N > 0
-}
-
-// known sets the time of a fresh attempt to the median of this run's durations.
-func (l *scale) known(p *Past) {
-	if len(p.Took) > 0 {
-		l.took = median(p.Took)
-	}
 }

@@ -6,34 +6,41 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/core/job"
 	"berth/internal/simulate/workload"
 )
 
-// UnknownTime is an unknown time. Other unknown fields are -1.
+// UnknownTime is an unknown time. Other unknown fields are -1, too.
 const UnknownTime = -time.Second
+
+// The fields of a line, see the documentation of the package.
+const (
+	Number = iota
+	Submit
+	Wait
+	Run
+	Procs
+	CPU
+	Mem
+	ReqProcs
+	Request
+	ReqMem
+	Status
+	UserID
+	Group
+	App
+	Queue
+	Partition
+	After
+	Think
+)
+
+// Fields are the fields of a line, each taken as a number of seconds.
+type Fields [Think + 1]time.Duration
 
 // Job is a line of a log.
 type Job struct {
-	Number    int64
-	Submit    job.Time      // since the beginning of the log, at least 0
-	Wait      time.Duration // from Submit to the start
-	Run       time.Duration
-	CPU       time.Duration // mean of the processors
-	Request   time.Duration // requested wall time
-	Think     time.Duration // between the end of After and Submit
-	Mem       int64         // used, kB a processor
-	ReqMem    int64         // requested, kB a processor
-	User      int64
-	Group     int64
-	App       int64 // number of the executable
-	Queue     int64
-	Partition int64
-	After     int64 // number of the job that this one waited for
-	Procs     int32 // allocated processors
-	ReqProcs  int32 // requested processors
-	Status    int32
-	Line      int32 // its line in the file, counted from 1; not written
+	Fields
+	Line int32 // counted from 1
 }
 
 // Log is the contents of a log. Comments between the jobs are part of the header.

@@ -11,7 +11,7 @@ import (
 const longest = math.MaxInt64/1_000_000_000 - 1
 
 // parse parses a field with a sign, a fraction, of which nine digits count, or an exponent, as statistics programs write large
-// numbers. Each field is taken as a number of seconds.
+// numbers.
 func parse(text string) (time.Duration, bool) {
 	if strings.Trim(text, "0123456789.eE+-") != "" {
 		return 0, false // words, and units
@@ -24,8 +24,8 @@ func parse(text string) (time.Duration, bool) {
 	return time.Duration(math.Round(f * 1e9)), err == nil && math.Abs(f) <= longest
 }
 
-// rounded returns the nearest whole number.
-func rounded(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
+// whole returns the nearest whole number of a field.
+func whole(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
 
 // count reports whether a field is a whole number that fits 32 bits.
 func count(d time.Duration) bool {

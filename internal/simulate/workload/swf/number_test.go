@@ -28,7 +28,7 @@ func TestNumbers(t *testing.T) {
 		}
 		// The fast path through a whole line gives the same.
 		l, err := Read(strings.NewReader(with(7, text, 18, text)), "", Options{})
-		if err != nil || l.Jobs[0].Think != got || l.Jobs[0].Mem != rounded(got) {
+		if err != nil || l.Jobs[0].Fields[Think] != got || l.Jobs[0].Fields[Mem] != got {
 			t.Fatalf("%q in a line: %+v, %v", text, l, err)
 		}
 	})

@@ -14,21 +14,19 @@ import (
 )
 
 // fieldNames are the names of the fields in messages.
-var fieldNames = [...]string{
+var fieldNames = [len(Fields{})]string{
 	"job number", "submit time", "wait time", "run time", "allocated processors", "CPU time", "used memory",
 	"requested processors", "requested time", "requested memory", "status", "user", "group", "executable",
 	"queue", "partition", "preceding job", "think time",
 }
 
-const fieldCount = len(fieldNames)
-
 // parser parses the lines of a log.
 type parser struct {
 	log    *Log
 	odd    workload.OnOdd
-	last   job.Time // submission of the last job
-	after  int      // line of the last job
-	fields [fieldCount]time.Duration
+	last   time.Duration // submission of the last job
+	after  int           // line of the last job
+	fields Fields
 }
 
 // take parses a line.
@@ -97,14 +95,14 @@ func blank(r rune) bool { return r <= ' ' }
 func fields(line []byte) [][]byte { return bytes.FieldsFunc(line, blank) }
 
 func wrongCount(line []byte) string {
-	return fmt.Sprintf("the line has %d fields instead of %d", len(fields(line)), fieldCount)
+	return fmt.Sprintf("the line has %d fields instead of %d", len(fields(line)), len(fieldNames))
 }
 
 // unreadable returns the message for field k, or that for the whole line if it is no line of a log
 // at all.
 func unreadable(line []byte, k int) string {
 	all := fields(line)
-	if len(all) != fieldCount {
+	if len(all) != len(fieldNames) {
 		return wrongCount(line)
 	}
 	what := "cannot be parsed as a number"
@@ -125,29 +123,22 @@ func shown(field []byte) string {
 // add adds the job of the parsed fields. It returns what is wrong with it, or "".
 func (p *parser) add(line int) string {
 	f := &p.fields
-	submit, run := job.Time(f[1]), f[3]
 	switch {
-	case submit < 0:
-		return "the submit time is negative: " + text(f[1])
-	case submit > workload.Latest:
-		return "the submit time is too large: " + text(f[1])
-	case run < 0 && run != UnknownTime:
-		return "the run time is negative: " + text(run)
-	case submit < p.last:
-		return fmt.Sprintf("submitted at %s, before the job of line %d (%s): times are out of order", text(f[1]), p.after, text(p.last.Sub(0)))
-	case !count(f[4]) || !count(f[7]) || !count(f[10]):
+	case f[Submit] < 0:
+		return "the submit time is negative: " + text(f[Submit])
+	case job.Time(f[Submit]) > workload.Latest:
+		return "the submit time is too large: " + text(f[Submit])
+	case f[Run] < 0 && f[Run] != UnknownTime:
+		return "the run time is negative: " + text(f[Run])
+	case f[Submit] < p.last:
+		return fmt.Sprintf("submitted at %s, before the job of line %d (%s): times are out of order", text(f[Submit]), p.after, text(p.last))
+	case !count(f[Procs]) || !count(f[ReqProcs]) || !count(f[Status]):
 		return "processors and status must be whole numbers that fit 32 bits"
 	}
-	p.last, p.after = submit, line
+	p.last, p.after = f[Submit], line
 	if n := len(p.log.Jobs); n == cap(p.log.Jobs) {
 		p.log.Jobs = slices.Grow(p.log.Jobs, max(n, 256)) // append alone would copy long logs more often
 	}
-	p.log.Jobs = append(p.log.Jobs, Job{
-		Number: rounded(f[0]), Submit: submit, Wait: f[2], Run: run, Procs: int32(f[4] / time.Second),
-		CPU: f[5], Mem: rounded(f[6]), ReqProcs: int32(f[7] / time.Second), Request: f[8], ReqMem: rounded(f[9]),
-		Status: int32(f[10] / time.Second), User: rounded(f[11]), Group: rounded(f[12]), App: rounded(f[13]),
-		Queue: rounded(f[14]), Partition: rounded(f[15]), After: rounded(f[16]), Think: f[17],
-		Line: int32(min(line, math.MaxInt32)),
-	})
+	p.log.Jobs = append(p.log.Jobs, Job{*f, int32(min(line, math.MaxInt32))})
 	return ""
 }

@@ -27,13 +27,13 @@ const (
 // time.
 func (l *Log) filter(procs int) {
 	before := len(l.Jobs)
-	fits := func(n int32) bool { return n >= 1 && int(n) <= procs }
+	fits := func(n time.Duration) bool { return n > 0 && whole(n) <= int64(procs) }
 	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
-		return !fits(j.Procs) || !fits(j.ReqProcs) || j.Run <= 0 || j.Request <= 0
+		return !fits(j.Fields[Procs]) || !fits(j.Fields[ReqProcs]) || j.Fields[Run] <= 0 || j.Fields[Request] <= 0
 	})
 	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		j.Run = min(j.Run, j.Request)
+		f := &l.Jobs[i].Fields
+		f[Run] = min(f[Run], f[Request])
 	}
 	l.Filtered += before - len(l.Jobs)
 }
@@ -82,18 +82,18 @@ func (l *Log) None() error {
 }
 
 // nodes returns the number of nodes that the job needs; 0 or less means unknown.
-func (j *Job) nodes() int {
-	if j.Procs > 0 {
-		return int(j.Procs)
+func (f *Fields) nodes() int {
+	if f[Procs] > 0 {
+		return int(whole(f[Procs]))
 	}
-	return int(j.ReqProcs)
+	return int(whole(f[ReqProcs]))
 }
 
 // odd returns why a job cannot be run on a cluster, or "".
-func (j *Job) odd(procs int) string {
-	n := j.nodes()
+func (f *Fields) odd(procs int) string {
+	n := f.nodes()
 	switch {
-	case j.Run < 0:
+	case f[Run] < 0:
 		return "the run time is unknown (-1)"
 	case n < 0:
 		return "both allocated and requested processors are unknown (-1)"
@@ -101,18 +101,18 @@ func (j *Job) odd(procs int) string {
 		return "the job has no processors"
 	case n > procs:
 		return fmt.Sprintf("the job needs %d processors, but the cluster has %d", n, procs)
-	case j.Request == 0:
+	case f[Request] == 0:
 		return "the job requests a time of 0"
-	case j.Request < 0 && j.Request != UnknownTime:
-		return fmt.Sprintf("the requested time is negative: %s", text(j.Request))
-	case max(j.Run, j.Request) > workload.Longest:
-		return fmt.Sprintf("a job of %s is longer than ten years", text(max(j.Run, j.Request)))
+	case f[Request] < 0 && f[Request] != UnknownTime:
+		return fmt.Sprintf("the requested time is negative: %s", text(f[Request]))
+	case max(f[Run], f[Request]) > workload.Longest:
+		return fmt.Sprintf("a job of %s is longer than ten years", text(max(f[Run], f[Request])))
 	}
 	return ""
 }
 
-func (j *Job) rigid(e Estimates) workload.Rigid {
-	run, request := j.Run, j.Request
+func (f *Fields) rigid(e Estimates) workload.Rigid {
+	run, request := f[Run], f[Request]
 	if request < 0 {
 		request = run
 	}
@@ -121,7 +121,7 @@ func (j *Job) rigid(e Estimates) workload.Rigid {
 		request = run
 	}
 	return workload.Rigid{
-		ID: j.Number, User: j.User, Submit: j.Submit, Nodes: j.nodes(), Run: run, Request: max(request, time.Nanosecond),
+		ID: whole(f[Number]), User: whole(f[UserID]), Submit: job.Time(f[Submit]), Nodes: f.nodes(), Run: run, Request: max(request, time.Nanosecond),
 	}
 }
 

@@ -36,14 +36,15 @@ func mustRead(t *testing.T, text string, o Options) *Log {
 
 func TestRead(t *testing.T) {
 	l := mustRead(t, header+line1+"; in between\r\n\n \t"+strings.TrimSuffix(line2, "\n"), Options{})
+	const second = time.Second
 	want := &Log{
 		Name:   "toy.swf",
 		Header: append(strings.Split(strings.TrimSuffix(header, "\n"), "\n"), "; in between"),
 		Jobs: []Job{
-			{Number: 1, Submit: job.Time(10 * time.Second), Wait: 5 * time.Second, Run: 100 * time.Second, Procs: 4, CPU: 90250 * time.Millisecond,
-				Mem: 2048, ReqProcs: 4, Request: time.Hour, ReqMem: -1, Status: 1, User: 7, Group: 2, App: 3, Queue: 1, Partition: -1, After: -1, Think: UnknownTime, Line: 6},
-			{Number: 2, Submit: job.Time(12500 * time.Millisecond), Wait: UnknownTime, Run: 0, Procs: -1, CPU: UnknownTime,
-				Mem: -1, ReqProcs: 2, Request: UnknownTime, ReqMem: -1, Status: 5, User: 7, Group: 2, App: 3, Queue: 1, Partition: -1, After: 1, Think: time.Minute, Line: 9},
+			{Fields{1 * second, 10 * second, 5 * second, 100 * second, 4 * second, 90250 * time.Millisecond, 2048 * second, 4 * second, time.Hour, -second, second, 7 * second,
+				2 * second, 3 * second, second, -second, -second, UnknownTime}, 6},
+			{Fields{2 * second, 12500 * time.Millisecond, UnknownTime, 0, -second, UnknownTime, -second, 2 * second, UnknownTime, -second, 5 * second, 7 * second,
+				2 * second, 3 * second, second, -second, second, time.Minute}, 9},
 		},
 	}
 	if !reflect.DeepEqual(l, want) {

@@ -1,6 +1,9 @@
-package replicate
+package sample
 
 import "math"
+
+// Confidence is the confidence level of all intervals, as in the papers.
+const Confidence = 0.95
 
 // StudentsT returns the half-width of the confidence interval in standard errors, for a number of
 // degrees of freedom, at least 1. It solves P(|T| ≤ t) = Confidence for θ = atan(t/√free) by Newton's

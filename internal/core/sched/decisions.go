@@ -1,68 +1,42 @@
 package sched
 
 import (
+	"iter"
 	"slices"
 
 	"berth/internal/core/job"
 )
 
-// Selector is the policy of all schedulers. By the rules of the scheduler it starts the first in line, or the candidate
-// with the highest utility among the first in line.
-//
-// Attempts that wait for a grant come before all candidates that start tasks, as nobody can use what they hold
-// until they continue. Then the first candidates of all groups are tried in their order until none
-// finds room. For the first that finds none a node is reserved (hold.go), and shuffling reduces are ended if
-// they hold its memory (room.go). A group that found no room in an earlier pass searches only nodes that were freed since.
-//
-// That is Algorithm 1 of the paper phase-level-scheduling, with two differences: all changed nodes are
-// searched together, so that a new candidate finds the best node; and memory that others need is reserved
-// for them, so that no phase waits forever.
-type Selector struct {
-	Rules
-	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
-	strict   bool // the first in line starts, and no start changes the line
-
-	held      *Node  // node reserved for the first candidate that found no room …
-	heldFor   *Group // … which is the first of this group …
-	heldJob   *Job   // … and belongs to this job
-	heldFirst int32  // its first task
-
-	pass pass
-}
-
 // pass is the present pass over a pool.
 type pass struct {
-	open  bool
 	freed []*Node  // nodes that were freed since the last pass
-	next  int      // freed[next:] have yet to be searched for attempts that wait for a grant
-	tasks bool     // attempts that wait are done with; the pass is at tasks
 	holds bool     // a group found no room, and a node is reserved for it if possible
 	room  int64    // bytes that shuffling reduces must leave to groups that found no room
 	roomy []*Group // groups that have room, and are compared with each other
 }
 
 // SortMemory is that of the rules for maps and reduces.
-func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
+func (p *Pool) SortMemory(n *Node, c *Candidate) int64 {
 	if c.Kind == job.BagTask {
 		return 0
 	}
-	return r.Rules.SortMemory(n, c)
+	return p.Rules.SortMemory(n, c)
 }
 
 // Rank returns the rank by the rules, and of a job with a deadline that deadline, before all others.
-func (r *Selector) Rank(p *Pool, j *Job) job.Time {
+func (p *Pool) Rank(j *Job) job.Time {
 	if j.Due != 0 {
 		return hurried + j.Due
 	}
-	return r.Rules.Rank(p, j)
+	return p.Rules.Rank(p, j)
 }
 
-// Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
+// moved reports whether the job has passed another in a way that something may start or must be ended. That holds
 // if the job is the first of a group; or if it passed the first of a group and has shuffling reduces, which count
 // against those of later jobs only; or if it passed the job that a node is reserved for and runs on that node.
-func (r *Selector) Moved(p *Pool, j *Job, was Priority) bool {
+func (p *Pool) moved(j *Job, was Priority) bool {
 	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Priority) }
-	if r.heldJob == j && r.held != nil && slices.ContainsFunc(r.held.Running, func(a *Running) bool { return passed(a.Job) }) {
+	if p.heldJob == j && p.held != nil && slices.ContainsFunc(p.held.Running, func(a *Running) bool { return passed(a.Job) }) {
 		return true
 	}
 	for _, g := range p.Groups {
@@ -74,41 +48,51 @@ func (r *Selector) Moved(p *Pool, j *Job, was Priority) bool {
 	return false
 }
 
-// Select continues the pass over the pool and returns its next decision.
-func (r *Selector) Select(p *Pool, now job.Time) Decision {
-	if !r.pass.open {
-		r.pass.freed = p.takeFreed(r.pass.freed)
-		r.pass.open, r.pass.next, r.pass.tasks, r.pass.holds, r.pass.room = true, 0, false, false, 0
-	}
-	for ; r.pass.next < len(r.pass.freed); r.pass.next++ {
-		n := r.pass.freed[r.pass.next]
-		if n.Up && len(n.waiting.line) > 0 {
-			if c := r.onward(p, n); c != nil {
-				return Decision{Candidate: c, Node: n}
+// Decisions returns what to do next, one decision after the other until nothing can start. Each must be carried out before the next is made.
+// They are asked for again whenever something in the pool has changed.
+//
+// By the rules of the scheduler the first in line starts, or the candidate with the highest utility among the first in line.
+// Attempts that wait for a grant come before all candidates that start tasks, as nobody can use what they hold
+// until they continue. Then the first candidates of all groups are tried in their order until none
+// finds room. For the first that finds none a node is reserved (hold.go), and shuffling reduces are ended if
+// they hold its memory (room.go). A group that found no room in an earlier pass searches only nodes that were freed since.
+//
+// That is Algorithm 1 of the paper phase-level-scheduling, with two differences: all changed nodes are
+// searched together, so that a new candidate finds the best node; and memory that others need is reserved
+// for them, so that no phase waits forever.
+func (p *Pool) Decisions(now job.Time) iter.Seq[Decision] {
+	return func(carryOut func(Decision) bool) {
+		p.pass.freed = p.takeFreed(p.pass.freed)
+		p.pass.holds, p.pass.room = false, 0
+		for _, n := range p.pass.freed {
+			for c := p.onward(n); c != nil; c = p.onward(n) {
+				if !carryOut(Decision{Candidate: c, Node: n}) {
+					return
+				}
 			}
 		}
-	}
-	if !r.pass.tasks {
-		r.turn(p)
+		p.turn()
 		for _, g := range p.Groups {
 			g.tried, g.seen = false, false
 		}
-		r.pass.tasks = true
+		for d := p.begin(now); d.Candidate != nil; d = p.begin(now) {
+			if !carryOut(d) {
+				return
+			}
+		}
+		if !p.pass.holds {
+			p.holdNode(nil, now)
+		}
 	}
-	if d := r.begin(p, now); d.Candidate != nil {
-		return d
-	}
-	if !r.pass.holds {
-		r.holdNode(p, nil, now)
-	}
-	r.pass.open = false
-	return Decision{}
 }
 
 // onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
 // the node can free anything by ending, the longest waiting one continues whatever its demand.
-func (r *Selector) onward(p *Pool, n *Node) *Candidate {
-	c := r.Onward(p, n)
+func (p *Pool) onward(n *Node) *Candidate {
+	if !n.Up || len(n.waiting.line) == 0 {
+		return nil
+	}
+	c := p.Onward(p, n)
 	if c == nil && n.stalled() {
 		return n.bySince()[0]
 	}
@@ -117,36 +101,36 @@ func (r *Selector) onward(p *Pool, n *Node) *Candidate {
 
 // begin returns the start with the highest utility among the first candidates in line that have room, as many as
 // the rules consider; or the attempts to end for a candidate without room.
-func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
-	reach, worth := r.Reach(p), 0.0
-	r.pass.roomy = r.pass.roomy[:0]
-	for g := p.first(); g != nil && len(r.pass.roomy) < reach; g = p.first() {
+func (p *Pool) begin(now job.Time) (best Decision) {
+	reach, worth := p.Reach(p), 0.0
+	p.pass.roomy = p.pass.roomy[:0]
+	for g := p.first(); g != nil && len(p.pass.roomy) < reach; g = p.first() {
 		if !g.seen { // a second search in the pass could find no room because of later candidates
-			g.blocked = g.blocked && (r.pass.room >= g.room || !g.shuffles())
-			g.seen, g.room = true, r.pass.room
+			g.blocked = g.blocked && (p.pass.room >= g.room || !g.shuffles())
+			g.seen, g.room = true, p.pass.room
 		}
-		n, avoided := r.chooseNode(p, g, now)
+		n, avoided := p.chooseNode(g, now)
 		if n == nil {
-			if end := r.block(p, g, now); len(end) > 0 {
+			if end := p.block(g, now); len(end) > 0 {
 				for _, a := range end {
-					a.Job.madeRoom = !r.strict || p.shared()
+					a.Job.madeRoom = !p.strict || p.shared()
 				}
 				best = Decision{Candidate: g.line[0], End: end}
 				break
 			}
 			continue
 		}
-		if w := r.Worth(p, n, g.line[0], len(r.pass.roomy)); w > worth {
+		if w := p.Worth(p, n, g.line[0], len(p.pass.roomy)); w > worth {
 			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pickTask(avoided, n.Host, g.mayRetry(p, n, now))}, w
 		}
 		g.tried = true
-		r.pass.roomy = append(r.pass.roomy, g)
+		p.pass.roomy = append(p.pass.roomy, g)
 		if c := g.line[0]; (c.overtakes() || c.Job.Due != 0) && best.Candidate != nil {
 			break // whatever others are worth
 		}
 	}
 	if best.Candidate != nil {
-		for _, g := range r.pass.roomy {
+		for _, g := range p.pass.roomy {
 			g.tried = false
 		}
 	}
@@ -156,19 +140,18 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 // turn handles that another job has become the first of a group, or has passed such a job, since the last
 // pass: the reserved node may be open to another group now, and shuffling reduces no longer count against
 // jobs that come before them.
-func (r *Selector) turn(p *Pool) {
+func (p *Pool) turn() {
 	if !p.turned {
 		return
 	}
 	p.turned = false
 	for _, g := range p.Groups {
-		if g.shuffles() && r.shortest {
+		if g.shuffles() && p.shortest {
 			g.blocked = false
 		}
 	}
-	if r.held != nil {
-		r.pass.freed = append(r.pass.freed, r.held)
-		r.pass.next = len(r.pass.freed)
+	if p.held != nil {
+		p.pass.freed = append(p.pass.freed, p.held)
 	}
 }
 
@@ -184,28 +167,28 @@ func (p *Pool) first() *Group {
 }
 
 // block notes that there is no room for the group, and returns the attempts to end for it, if any.
-func (r *Selector) block(p *Pool, g *Group, now job.Time) (end []*Running) {
+func (p *Pool) block(g *Group, now job.Time) (end []*Running) {
 	g.tried, g.blocked = true, !g.Urgent && !g.choosy // which nodes suit such tasks changes with the health of nodes, and with the tasks
 	if g.infeasible {
 		return nil // no memory is reserved for it
 	}
-	if mem := r.wantsRoom(g); mem > 0 {
-		end = r.unobstruct(p, g, mem, now)
-		r.pass.room = max(r.pass.room, mem)
+	if mem := p.wantsRoom(g); mem > 0 {
+		end = p.unobstruct(g, mem, now)
+		p.pass.room = max(p.pass.room, mem)
 	}
-	if !r.pass.holds && r.holdable(p, g, now) {
-		r.pass.holds = true
-		r.holdNode(p, g, now)
+	if !p.pass.holds && p.holdable(g, now) {
+		p.pass.holds = true
+		p.holdNode(g, now)
 	}
 	return end
 }
 
 // chooseNode returns the node on which the first candidate of the group starts, nil if none has room
 // for it, and whether it should avoid that node.
-func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoided bool) {
+func (p *Pool) chooseNode(g *Group, now job.Time) (best *Node, avoided bool) {
 	nodes := p.Nodes
 	if g.blocked {
-		nodes = r.pass.freed
+		nodes = p.pass.freed
 	} else {
 		g.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldRun(g, now) })
 	}
@@ -218,17 +201,17 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 	}
 	g.choosy = false
 	choice := Choice{plain: g.Demand.GPU == 0}
-	if r.Reach(p) > 1 {
-		choice.worth = func(n *Node) float64 { return r.Worth(p, n, g.line[0], 0) }
+	if p.Reach(p) > 1 {
+		choice.worth = func(n *Node) float64 { return p.Worth(p, n, g.line[0], 0) }
 	}
 	for _, n := range nodes {
 		if choice.worth != nil && choice.offers >= weighed {
 			break
 		}
 		switch {
-		case !n.Up || !r.admits(g, n) || !n.InTime(now, g.Span):
+		case !n.Up || !p.admits(g, n) || !n.InTime(now, g.Span):
 		case n.Health.Suspected(now) && p.trusts(now), g.Trusted && n.Health.Avoided(now):
-		case n == r.held && r.pass.holds && r.keptFrom(p, g):
+		case n == p.held && p.pass.holds && p.keptFrom(g):
 		case !g.starts(p, n, now):
 			g.choosy = true
 		default:
