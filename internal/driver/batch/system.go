@@ -18,7 +18,7 @@ import (
 // implement this interface only. The tests of package slurm show what an implementation must fulfil (test/support/drivertest).
 //
 // Errors are of type *job.Error. After an error of class Transient a later retry may succeed, and the result of the call is
-// unknown. All other errors are final. ErrGone, ErrLater and ErrUnsaid, as job.Error.Err, mark special cases. Calls with a context
+// unknown. All other errors are final. ErrAway, ErrGone, ErrLater and ErrUnsaid, as job.Error.Err, mark special cases. Calls with a context
 // may take long, and end with the context.
 type System interface {
 	// Words returns the batch system's own names. No other code contains them.
@@ -74,6 +74,8 @@ type Accounting interface {
 
 // Values of job.Error.Err for some errors of a System.
 var (
+	// ErrAway says that the batch system does not answer. It is unknown whether it carried out the request.
+	ErrAway = errors.New("the batch system does not answer")
 	// ErrGone says that the job does not exist, or not any more.
 	ErrGone = errors.New("no such job")
 	// ErrLater says that a request is valid, is not accepted now, and may be accepted later.

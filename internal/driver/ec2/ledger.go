@@ -18,7 +18,6 @@ import (
 type ledger struct {
 	Alloc    job.AllocID    `json:"alloc"`
 	Rent     job.Rent       `json:"rent"`
-	Since    job.Time       `json:"since_ns"`
 	Over     bool           `json:"over,omitempty"`  // the allocation has ended: all machines are to be ended
 	Taken    bool           `json:"taken,omitempty"` // the provider ended the last machines, so others may be available
 	Orders   []order        `json:"orders,omitempty"`
@@ -54,8 +53,8 @@ type machine struct {
 const notNeeded = "it is not needed so far"
 
 // newLedger returns the ledger of a new allocation.
-func newLedger(id job.AllocID, rent job.Rent, now job.Time) *ledger {
-	l := &ledger{Alloc: id, Rent: rent, Since: now, Gone: map[int]string{}}
+func newLedger(id job.AllocID, rent job.Rent) *ledger {
+	l := &ledger{Alloc: id, Rent: rent, Gone: map[int]string{}}
 	for rank := rent.Count(); rank < rent.Most(); rank++ {
 		l.Gone[rank] = notNeeded
 	}

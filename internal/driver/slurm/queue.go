@@ -52,8 +52,7 @@ func parseQueue(rows [][]string, partitions []cluster.Partition, tiers map[strin
 func parseJob(f []string, partitions map[string]*cluster.Partition, s site) queued {
 	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: given(f[15]), QOS: given(f[16]), Count: max(parseCount(f[4]), 1)}}
 	priority, _ := digits(f[11])
-	number, _ := digits(leadingDigits(f[0]))
-	q.place = [3]int64{0, -priority, number}
+	q.place = [3]int64{0, -priority, int64(driver.LeadingNumber(f[0]))}
 	mem := int64(0)
 	if s.memory {
 		mem = parseMegabytes(tres(f[6], "mem"))
@@ -75,10 +74,6 @@ func parseJob(f []string, partitions map[string]*cluster.Partition, s site) queu
 		q.Limit = end.Sub(q.Start)
 	}
 	return q
-}
-
-func leadingDigits(s string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
 // perNode divides a job's resources by its number of nodes, rounded up. A pending job with

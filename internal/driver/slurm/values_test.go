@@ -98,9 +98,9 @@ func TestErrors(t *testing.T) {
 		class      job.Class
 		kind       error
 	}{
-		{"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n", "Unable to contact slurm controller (connect failure)", job.Transient, errAway},
-		{"slurm_load_jobs error: Socket timed out on send/recv operation\n", "Socket timed out on send/recv operation", job.Transient, errAway},
-		{"Unexpected missing socket error\n", "Unexpected missing socket error", job.Transient, errAway},
+		{"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n", "Unable to contact slurm controller (connect failure)", job.Transient, batch.ErrAway},
+		{"slurm_load_jobs error: Socket timed out on send/recv operation\n", "Socket timed out on send/recv operation", job.Transient, batch.ErrAway},
+		{"Unexpected missing socket error\n", "Unexpected missing socket error", job.Transient, batch.ErrAway},
 		{"slurm_load_jobs error: Invalid job id specified\n", "Invalid job id specified", job.User, batch.ErrGone},
 		{"scancel: error: Kill job error on job id 3: Invalid job id specified\n", "Kill job error on job id 3: Invalid job id specified", job.User, batch.ErrGone},
 		{"sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
@@ -116,7 +116,7 @@ func TestErrors(t *testing.T) {
 		{"sbatch: error: Use of --mem is not allowed here, use --mem-per-cpu\nsbatch: error: Batch job submission failed: Unspecified error\n",
 			"Use of --mem is not allowed here, use --mem-per-cpu", job.User, nil},
 		{"allocation failure: Unspecified error\n", "Unspecified error", job.Transient, batch.ErrUnsaid},
-		{"", "the command failed without a message", job.Transient, errAway}, // it was killed
+		{"", "the command failed without a message", job.Transient, batch.ErrAway}, // it was killed
 	} {
 		var e *job.Error
 		if err := classify("sbatch", c.said, 1); !errors.As(err, &e) || e.What != c.what || e.Class != c.class || !errors.Is(err, c.kind) && c.kind != nil {

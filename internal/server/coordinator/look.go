@@ -42,8 +42,8 @@ func (s *Server) lookAtQueues() {
 
 // observeQueue observes a queue. A batch system that does not answer is told elsewhere, by what waits for it.
 func (s *Server) observeQueue(ctx context.Context, q queueOf) {
-	d := s.backends.driver(q.on)
-	if d == nil {
+	d, ok := s.backends.driver(q.on).(driver.Observer)
+	if !ok {
 		return
 	}
 	snap, err := d.Snapshot(ctx, q.cluster)
@@ -55,7 +55,7 @@ func (s *Server) observeQueue(ctx context.Context, q queueOf) {
 }
 
 // rememberQueue asks accounting for what was before the first look.
-func (s *Server) rememberQueue(ctx context.Context, d driver.Driver, snap *cluster.Snapshot) {
+func (s *Server) rememberQueue(ctx context.Context, d driver.Observer, snap *cluster.Snapshot) {
 	r, ok := d.(driver.Remembering)
 	if !ok || snap.Queue == nil || !s.queues.Begins(snap) {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/server/rundir"
 )
 
@@ -73,8 +74,8 @@ func (p *placing) on(own *job.Needs) bool {
 // nodeSizes returns what the nodes have on which a batch system could run tasks of the job, each size once.
 func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources, err error) {
 	a := &l.Plan.Alloc
-	d := s.backends.driver(a.On)
-	if d == nil {
+	d, ok := s.backends.driver(a.On).(driver.Observer)
+	if !ok {
 		return nil, job.TransientError(a.On, "its commands are not on the coordinator's PATH", nil)
 	}
 	snap, err := d.Snapshot(ctx, a.Batch.Cluster)

@@ -49,8 +49,8 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	l.mu.Lock()
 	old := l.Plan
 	l.mu.Unlock()
-	d := s.backends.driver(old.Alloc.On)
-	if d == nil {
+	d, ok := s.backends.driver(old.Alloc.On).(driver.Observer)
+	if !ok {
 		return plan.Plan{}, job.TransientError(old.Alloc.On, "its commands are not on the coordinator's PATH", nil)
 	}
 	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
