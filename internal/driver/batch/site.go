@@ -203,13 +203,6 @@ func (s *site) clear(id job.AllocID) error {
 	return s.remove(s.alloc(id, job.AllocRequest{}))
 }
 
-// sweep cancels the job of an allocation that no coordinator knows, and removes its folder.
-func (s *site) sweep(id job.AllocID) {
-	a := s.noted(id, job.AllocRequest{})
-	a.released, a.clear = true, true
-	s.add(a)
-}
-
 // close stops watching. The allocations continue. It waits up to closePatience until the batch system
 // has accepted the cancellations that are due.
 func (s *site) close() {

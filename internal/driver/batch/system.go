@@ -37,9 +37,7 @@ type System interface {
 	// coordinator cancels them when they start, except the job inside, in which this process
 	// runs ("": none). The caller sets Snapshot.At.
 	Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error)
-	// Test returns the time at which the batch system predicts that a job for the request would start. An error
-	// of class User says that the request would be refused.
-	Test(ctx context.Context, req job.AllocRequest) (job.Time, error)
+	driver.Tester
 
 	// Script returns the script that is submitted for an allocation. The script runs "/bin/sh dir/node.sh" (NodeScript) once on
 	// each node, ends when all of these have ended, and passes signals on to them. The failure of one node does not affect the others. The

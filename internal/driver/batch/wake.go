@@ -67,13 +67,6 @@ func (s *site) keepAwake(req *job.AllocRequest) {
 	s.nudge()
 }
 
-// guardNote returns the reason why no wake-up job can be kept submitted, or "" if one is or none is wanted.
-func (s *site) guardNote() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.guard.note
-}
-
 // wakesIn returns the folder of all wake-up jobs, given the folder of the allocations. It has one folder for each cluster.
 func wakesIn(dir string) string { return dir + "-wake" }
 

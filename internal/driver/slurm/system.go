@@ -201,7 +201,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 			all[j.ID] = batch.AnotherJob
 			continue
 		}
-		st := w.status()
+		st := w.Status
 		if j.Explain && (st.Phase == batch.Gone || st.Phase == batch.Ending || st.Phase == batch.Over) {
 			if !known {
 				w = s.account(ctx, j.ID)
