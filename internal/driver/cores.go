@@ -21,9 +21,11 @@ func (c *BatchCores) Least(variable string, n int) {
 	}
 }
 
-// Number returns the number with which the value of a variable begins, as in 8(x2), or 0.
-func Number(env []string, name string) int {
-	value := job.Getenv(env, name)
-	n, _ := strconv.Atoi(value[:len(value)-len(strings.TrimLeft(value, "0123456789"))])
+// Number returns the number with which the value of a variable begins, or 0.
+func Number(env []string, name string) int { return LeadingNumber(job.Getenv(env, name)) }
+
+// LeadingNumber returns the number with which a text begins, as in 8(x2), or 0.
+func LeadingNumber(text string) int {
+	n, _ := strconv.Atoi(text[:len(text)-len(strings.TrimLeft(text, "0123456789"))])
 	return n
 }

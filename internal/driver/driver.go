@@ -24,9 +24,6 @@ import (
 // Driver gets allocations and keeps workers running on their nodes. Its methods return
 // soon. Their results come later, through the Reporter that the driver was made with.
 type Driver interface {
-	// Snapshot returns the present state of the nodes, for planning. A driver that reaches several clusters returns the one with this
-	// id (cluster.Queue.ID, job.Batch.Cluster), and the snapshot's queue has this id. Other drivers ignore the id.
-	Snapshot(ctx context.Context, id string) (cluster.Snapshot, error)
 	// Request asks for an allocation. Its workers dial the coordinator once it has started.
 	Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error
 	// Adopt takes over an allocation that an earlier coordinator requested. It watches the workers
@@ -39,6 +36,13 @@ type Driver interface {
 	Clear(ctx context.Context, id job.AllocID) error
 	// Close stops watching. The allocations continue.
 	Close() error
+}
+
+// Observer is implemented by a driver whose allocations are planned again and again, for the present nodes and their queue.
+type Observer interface {
+	// Snapshot returns the present state of the nodes. A driver that reaches several clusters returns the one with this
+	// id (cluster.Queue.ID, job.Batch.Cluster), and the snapshot's queue has this id.
+	Snapshot(ctx context.Context, id string) (cluster.Snapshot, error)
 }
 
 // Tester is implemented by a driver that can ask its batch system when a request would start.
@@ -65,6 +69,7 @@ type Remembering interface {
 // the batch system to learn whether an allocation still exists. It can submit wake-up jobs, which continue the user's jobs when no coordinator and no allocation is left.
 type Batch interface {
 	Driver
+	Observer
 	Tester
 	Entered
 	// Look polls the allocation's batch job soon, as one of its workers has disconnected.

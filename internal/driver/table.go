@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Table is a text of lines KEY = WORDS: what a batch system or a program says, and what that means.
+// Table is a text of lines KEY = WORDS: what a batch system or a program says, and what that means. Blanks may stand around them.
 type Table string
 
 // All returns the lines in order.
 func (t Table) All() iter.Seq2[string, string] {
 	return func(yield func(key, words string) bool) {
 		for line := range strings.Lines(string(t)) {
-			if key, words, is := strings.Cut(strings.TrimSpace(line), " = "); is && !yield(key, words) {
+			if key, words, is := strings.Cut(strings.TrimSpace(line), " = "); is && !yield(strings.TrimSpace(key), words) {
 				return
 			}
 		}

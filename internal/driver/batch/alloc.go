@@ -100,7 +100,7 @@ func (s *site) prepare(a *alloc) error {
 	}
 	var err error
 	if c.Token, err = driver.Token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
-		return scratchError(c.Scratch, err)
+		return job.IOError(job.User, c.Scratch, "the scratch folder cannot be trusted", err).Advice("name another folder with --scratch")
 	} else if err != nil {
 		s.Log.Info("this machine does not see the scratch folder: map output is lost when its node ends", "dir", c.Scratch, "err", err)
 	}
@@ -166,11 +166,6 @@ func Submitted(dir string) (script string, at job.Time) {
 		at = job.TimeOf(noted.ModTime())
 	}
 	return scriptIn(dir), at
-}
-
-// scratchError returns the error for a scratch folder that others created or may write to.
-func scratchError(dir string, err error) error {
-	return job.IOError(job.User, dir, "the scratch folder cannot be trusted", err).Advice("name another folder with --scratch")
 }
 
 // lockJobFile opens and locks the file to which the submitting command writes the job's id. The submitting process

@@ -24,9 +24,9 @@ func (t *Tools) Groups(ctx context.Context) []string {
 	return strings.Fields(out)
 }
 
-// Lacks returns the error for the first of these commands that is not there, or nil.
-func (t *Tools) Lacks(names ...string) error {
-	for _, name := range names {
+// Lacks returns the error for the first needed command that is not there, or nil.
+func (t *Tools) Lacks() error {
+	for _, name := range t.Needed {
 		if t.find(name) == "" {
 			return t.Missing(name)
 		}
@@ -35,7 +35,7 @@ func (t *Tools) Lacks(names ...string) error {
 }
 
 // Installed reports whether the batch system's commands are installed.
-func (t *Tools) Installed() bool { return t.Lacks(t.Needed...) == nil }
+func (t *Tools) Installed() bool { return t.Lacks() == nil }
 
 // Detect reports whether this machine belongs to a cluster: the commands are installed, or a variable or a file names it. Available checks
 // whether it can be used.

@@ -50,17 +50,17 @@ func (p Backend) JobOf(state string, id job.AllocID) string {
 
 // Observe returns the nodes and the queue. Options that the request leaves empty get the defaults of the user's
 // environment. All nodes of a partition have the same key for profiles.
-func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
+func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (seen driver.Observation, err error) {
 	system := p(env)
 	if err := system.Available(ctx); err != nil { // the other commands would fail much later
-		return driver.Observation{}, err
+		return seen, err
 	}
 	of := system.Words()
 	if r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
-		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, strings.TrimSuffix("leave it out, or use --"+of.Flag, ", or use --"))
+		return seen, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, strings.TrimSuffix("leave it out, or use --"+of.Flag, ", or use --"))
 	}
 	if of.NoQOS && r.QOS != "" {
-		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
+		return seen, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
 	}
 	all, notes := system.Defaults()
 	r.Partition, r.Account = cmp.Or(r.Partition, all.Partition), cmp.Or(r.Account, all.Account)
@@ -73,7 +73,7 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	}
 	snap, err := system.Snapshot(ctx, "")
 	if err != nil {
-		return driver.Observation{}, err
+		return seen, err
 	}
 	snap.At = at
 	nodes := strings.Join([]string{snap.Driver, snap.Queue.Cluster, cmp.Or(r.Partition, snap.Queue.DefaultPartition())}, ":")

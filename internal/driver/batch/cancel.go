@@ -35,9 +35,11 @@ func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 		a.job = id
 		s.mu.Unlock()
 	}
-	err = s.cancelJob(ctx, a)
-	if errors.Is(err, ErrGone) {
-		return false, nil // the next poll finds out
+	if a.wake && a.job == s.Inside {
+		return true, nil // it ends with this process, which is part of it
+	}
+	if err = s.cancelJob(ctx, a); errors.Is(err, ErrGone) {
+		err = nil // the next poll finds out
 	}
 	return false, err
 }
@@ -83,7 +85,7 @@ func (s *site) withdrawn(a *alloc, over bool, err error) {
 	defer s.mu.Unlock()
 	now := s.Now()
 	switch {
-	case over:
+	case over, a.wake && err == nil:
 		if err != nil {
 			s.Log.Warn("an allocation's folder cannot be read", "alloc", a.id, "err", err)
 		}

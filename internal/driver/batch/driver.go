@@ -135,7 +135,10 @@ func (d *Driver) Look(id job.AllocID) { d.siteOf(id).recheck(id) }
 func (d *Driver) Sweep(known []job.AllocID) error {
 	ids, err := driver.Unknown(d.opts.Dir, known)
 	for _, id := range ids {
-		d.siteOf(id).sweep(id)
+		s := d.siteOf(id)
+		a := s.noted(id, job.AllocRequest{})
+		a.released, a.clear = true, true
+		s.add(a)
 	}
 	return err
 }
@@ -167,7 +170,12 @@ func (d *Driver) KeepAwake(reqs []job.AllocRequest) {
 
 // GuardNote returns the reason why no wake-up job can be kept submitted for a job with this request.
 // It returns "" where one is submitted or none is wanted.
-func (d *Driver) GuardNote(req job.AllocRequest) string { return d.of(req.Batch.Cluster).guardNote() }
+func (d *Driver) GuardNote(req job.AllocRequest) string {
+	s := d.of(req.Batch.Cluster)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.guard.note
+}
 
 // Close stops watching. The allocations continue.
 func (d *Driver) Close() error {

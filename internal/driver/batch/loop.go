@@ -12,7 +12,6 @@ import (
 // loop submits, polls and cancels until the driver is closed. Only the loop calls the
 // batch system for allocations, one call after the other, and never with the lock held.
 func (s *site) loop(ctx context.Context) {
-	defer close(s.done)
 	for ctx.Err() == nil {
 		s.submitDue(ctx)
 		s.guardDue(ctx)
@@ -30,7 +29,7 @@ func (s *site) loop(ctx context.Context) {
 func (s *site) finish(ctx context.Context) {
 	s.guardDue(ctx)
 	for s.cancelDue(ctx); ctx.Err() == nil; s.cancelDue(ctx) {
-		if s.due(func(a *alloc, _ job.Time) bool { return a.clear && (a.job == "" || a.job != s.Inside) }) == nil {
+		if s.due(func(a *alloc, _ job.Time) bool { return a.clear && !a.wake && (a.job == "" || a.job != s.Inside) }) == nil {
 			return
 		}
 		s.pollDue(ctx)
@@ -70,7 +69,7 @@ func (s *site) forget(a *alloc) {
 	if !a.clear {
 		return
 	}
-	s.gone.Go(func() {
+	s.work.Go(func() {
 		if err := s.remove(a); err != nil {
 			s.Log.Warn("an allocation's folder cannot be removed", "alloc", a.id, "err", err)
 		}

@@ -59,7 +59,11 @@ func TestRepeatedID(t *testing.T) {
 		d.system = anew{others: []string{"4"}, cancelled: &cancelled}
 		a := d.alloc("a2", job.AllocRequest{Nodes: 1})
 		if a.job, a.released = c.id, c.released; c.wake {
-			a.dir = filepath.Join(d.wakeDir(), "w1")
+			a.dir, a.wake = filepath.Join(d.wakeDir(), "w1"), true
+			d.guard.jobs = []*alloc{a}
+			d.retireWakes(0)
+		} else {
+			d.allocs = []*alloc{a}
 		}
 		if err := os.MkdirAll(a.dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -67,20 +71,14 @@ func TestRepeatedID(t *testing.T) {
 		if err := d.writeScript(a, "#!/bin/sh\n"); err != nil {
 			t.Fatal(err)
 		}
-		if c.wake {
-			if err := d.cancelWake(t.Context(), a); err != nil {
-				t.Error(err)
-			}
-		} else {
-			d.allocs = []*alloc{a}
-			d.cancelDue(t.Context())
-			d.nextPoll = 0
-			d.pollDue(t.Context())
-		}
+		d.cancelDue(t.Context())
+		d.nextPoll = 0
+		d.pollDue(t.Context())
+		d.work.Wait()
 		if !slices.Equal(reports, c.reports) || !slices.Equal(cancelled, c.cancelled) {
 			t.Errorf("%s: reports %+v, cancelled %q", c.name, reports, cancelled)
 		}
-		if left := len(d.allocs); left > 0 && c.id == "4" {
+		if left := len(d.allocs); left > 0 && (c.id == "4" || c.wake) {
 			t.Errorf("%s: it is still watched", c.name)
 		}
 	}

@@ -34,13 +34,12 @@ type site struct {
 	words  driver.BatchWords
 	outbox *driver.Outbox // reports to the coordinator
 	wake   chan struct{}  // ends the loop's pause
-	gone   sync.WaitGroup // removals of folders that are running
+	work   sync.WaitGroup // the loop, and the removals of folders that it has begun
 
 	mu     sync.Mutex
 	system System             // in the environment of the last job
 	allocs []*alloc           // in the order of their requests
 	stop   context.CancelFunc // ends the loop; nil: the loop has not started
-	done   chan struct{}      // closed when the loop has ended
 	closed bool
 
 	submit   backoff  // of submissions, while the controller does not answer or accepts none
@@ -55,7 +54,7 @@ type site struct {
 func newSite(opts Options, id string, env []string) *site {
 	system := opts.System(env)
 	return &site{Options: opts, id: id, system: system, words: system.Words(), outbox: driver.NewOutbox(opts.Report),
-		wake: make(chan struct{}, 1), done: make(chan struct{})}
+		wake: make(chan struct{}, 1)}
 }
 
 // use changes the environment in which the batch system is reached, and retries at once what failed in
@@ -98,7 +97,7 @@ func (s *site) markOwn(pending []cluster.Queued) {
 	defer s.mu.Unlock()
 	ids := make(map[string]job.AllocID, len(s.allocs))
 	for _, a := range s.allocs {
-		if a.job != "" && !a.wake && !a.released {
+		if a.job != "" && !a.released {
 			ids[a.job] = a.id
 		}
 	}
@@ -146,7 +145,7 @@ func (s *site) begin() {
 	if s.stop == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		s.stop = stop
-		go s.loop(ctx)
+		s.work.Go(func() { s.loop(ctx) })
 	}
 }
 
@@ -204,13 +203,6 @@ func (s *site) clear(id job.AllocID) error {
 	return s.remove(s.alloc(id, job.AllocRequest{}))
 }
 
-// sweep cancels the job of an allocation that no coordinator knows, and removes its folder.
-func (s *site) sweep(id job.AllocID) {
-	a := s.noted(id, job.AllocRequest{})
-	a.released, a.clear = true, true
-	s.add(a)
-}
-
 // close stops watching. The allocations continue. It waits up to closePatience until the batch system
 // has accepted the cancellations that are due.
 func (s *site) close() {
@@ -221,9 +213,8 @@ func (s *site) close() {
 	s.outbox.Close()
 	if stop != nil {
 		stop()
-		<-s.done
 	}
-	s.gone.Wait()
+	s.work.Wait()
 }
 
 // unlock releases the lock and then makes the reports that were queued under it.

@@ -18,7 +18,7 @@ import (
 // implement this interface only. The tests of package slurm show what an implementation must fulfil (test/support/drivertest).
 //
 // Errors are of type *job.Error. After an error of class Transient a later retry may succeed, and the result of the call is
-// unknown. All other errors are final. ErrGone, ErrLater and ErrUnsaid, as job.Error.Err, mark special cases. Calls with a context
+// unknown. All other errors are final. ErrAway, ErrGone, ErrLater and ErrUnsaid, as job.Error.Err, mark special cases. Calls with a context
 // may take long, and end with the context.
 type System interface {
 	// Words returns the batch system's own names. No other code contains them.
@@ -37,9 +37,7 @@ type System interface {
 	// coordinator cancels them when they start, except the job inside, in which this process
 	// runs ("": none). The caller sets Snapshot.At.
 	Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error)
-	// Test returns the time at which the batch system predicts that a job for the request would start. An error
-	// of class User says that the request would be refused.
-	Test(ctx context.Context, req job.AllocRequest) (job.Time, error)
+	driver.Tester
 
 	// Script returns the script that is submitted for an allocation. The script runs "/bin/sh dir/node.sh" (NodeScript) once on
 	// each node, ends when all of these have ended, and passes signals on to them. The failure of one node does not affect the others. The
@@ -74,6 +72,8 @@ type Accounting interface {
 
 // Values of job.Error.Err for some errors of a System.
 var (
+	// ErrAway says that the batch system does not answer. It is unknown whether it carried out the request.
+	ErrAway = errors.New("the batch system does not answer")
 	// ErrGone says that the job does not exist, or not any more.
 	ErrGone = errors.New("no such job")
 	// ErrLater says that a request is valid, is not accepted now, and may be accepted later.

@@ -32,7 +32,6 @@ type Tools struct {
 	Config   string        // a file
 	Load     string        // what users can do if a command is in none of them
 	Patience time.Duration // the longest run time of a command
-	Away     error         // job.Error.Err of an error that says that a command has run longer
 
 	// Classify returns the error of a command that failed, made from its standard error, or from its output if that is empty, and its exit status.
 	Classify func(name, said string, status int) error
@@ -125,7 +124,7 @@ func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err err
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return job.TransientError(name, fmt.Sprintf("no answer within %v", t.Patience), t.Away)
+		return job.TransientError(name, fmt.Sprintf("no answer within %v", t.Patience), ErrAway)
 	case ctx.Err() != nil:
 		return job.TransientError(name, "interrupted", ctx.Err())
 	case !errors.As(err, &exit):
@@ -145,12 +144,12 @@ func (t *Tools) Submit(ctx context.Context, c Call) (id string, err error) {
 			return id, nil
 		}
 	}
-	return "", job.TransientError(c.Name, "it printed no job id: "+strings.TrimSpace(said), t.Away)
+	return "", job.TransientError(c.Name, "it printed no job id: "+strings.TrimSpace(said), ErrAway)
 }
 
 // A Kind is a kind of failures, with texts that messages of it contain. Bars separate them.
 type Kind struct {
-	Err      error  // ErrGone, ErrLater, or Tools.Away; nil: it is the user's error
+	Err      error  // ErrAway, ErrGone or ErrLater; nil: it is the user's error
 	Of       string // the commands of which it may be; "": of all
 	Contains string
 	Do       string // what the user can do; "": nothing is known

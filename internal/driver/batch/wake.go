@@ -43,7 +43,7 @@ type guard struct {
 	yield job.Time          // none is submitted before this time
 
 	loaded  bool     // the jobs of earlier coordinators were read
-	jobs    []*alloc // submitted and not known to have ended, oldest first
+	jobs    []*alloc // submitted and not given to the loop, which cancels them, oldest first
 	depends []string // the jobs that the last one waits for, if known is set
 	known   bool
 	pushed  job.Time // when it was last delayed
@@ -65,13 +65,6 @@ func (s *site) keepAwake(req *job.AllocRequest) {
 	s.guard.asked, s.guard.need = true, req
 	s.begin()
 	s.nudge()
-}
-
-// guardNote returns the reason why no wake-up job can be kept submitted, or "" if one is or none is wanted.
-func (s *site) guardNote() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.guard.note
 }
 
 // wakesIn returns the folder of all wake-up jobs, given the folder of the allocations. It has one folder for each cluster.
@@ -133,40 +126,29 @@ func (s *site) guardDue(ctx context.Context) {
 	if !ok || ctx.Err() != nil {
 		return
 	}
-	if need == nil && (len(g.jobs) == 0 || now < g.try.next) || need != nil && !g.changed(live) && now < g.next {
-		return
-	}
-	var err error
 	if need == nil {
-		err = s.cancelWakes(ctx, len(g.jobs))
-	} else {
-		err = s.keepWake(ctx, need, live)
+		s.retireWakes(0)
+	} else if g.changed(live) || now >= g.next {
+		s.guarded(ctx, s.keepWake(ctx, need, live))
 	}
-	s.guarded(ctx, need, err)
 }
 
-// guarded records the result of a check of the wake-up job.
-func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
+// guarded records the result of a check of the wake-up job. Those before the last one are not needed any more then.
+func (s *site) guarded(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
+	}
+	if err == nil {
+		s.retireWakes(1)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g, now := &s.guard, s.Now()
-	g.safe = err == nil && need != nil
-	if err == nil {
-		g.try.reset()
-		g.next = now.Add(slowest * s.Poll)
-		if need != nil {
-			g.note = ""
-		}
+	if g.safe = err == nil; g.safe {
+		g.note, g.next = "", now.Add(slowest*s.Poll)
 		return
 	}
 	g.try.fail(now, s.RetryFirst, s.RetryMax)
-	if need == nil {
-		s.Log.Info("a wake-up job cannot be cancelled; it is tried again", "err", err)
-		return
-	}
 	if g.note == "" {
 		s.Log.Warn("no wake-up job can be submitted; it is tried again", "err", err)
 	}
@@ -176,7 +158,7 @@ func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
 // mayCancel reports whether an allocation may be cancelled now. The allocation in which this process
 // runs is cancelled last, and only when something else can continue the jobs. The lock is held.
 func (s *site) mayCancel(a *alloc, now job.Time) bool {
-	if s.Inside == "" || a.job != s.Inside {
+	if s.Inside == "" || a.job != s.Inside || a.wake {
 		return true
 	}
 	next := s.guard.safe || s.guard.asked && s.guard.need == nil

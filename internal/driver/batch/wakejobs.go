@@ -1,9 +1,7 @@
 package batch
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,27 +42,20 @@ func wakeNumber(id job.AllocID) int {
 
 // keepWake ensures that one wake-up job is pending that waits for the jobs in live.
 func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []string) error {
-	g := &s.guard
-	if last := g.last(); last.job != "" {
+	if last := s.guard.last(); last.job != "" {
 		jobs, err := s.reached().Jobs(ctx, []Job{s.asked(last)})
 		if err != nil {
 			return err
 		}
 		if jobs[last.job].Phase == Waiting {
 			err := s.putOff(ctx, last, live)
-			if err == nil {
-				return s.cancelWakes(ctx, len(g.jobs)-1)
-			}
-			if job.ClassOf(err) == job.Transient {
+			if err == nil || job.ClassOf(err) == job.Transient {
 				return err
 			}
 			s.Log.Info("a wake-up job cannot be changed; another one replaces it", "job", last.job, "err", err)
 		}
 	}
-	if err := s.submitWake(ctx, need, live); err != nil {
-		return err
-	}
-	return s.cancelWakes(ctx, len(g.jobs)-1)
+	return s.submitWake(ctx, need, live)
 }
 
 // last returns the last wake-up job, zero if there is none.
@@ -121,36 +112,18 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 	return nil
 }
 
-// cancelWakes cancels the first n wake-up jobs, except the one that this process is part of. That
-// one ends with the process.
-func (s *site) cancelWakes(ctx context.Context, n int) (err error) {
+// retireWakes leaves the wake-up jobs to the loop, which cancels them, except the last keep of them.
+func (s *site) retireWakes(keep int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	g := &s.guard
-	g.jobs = slices.DeleteFunc(g.jobs, func(a *alloc) bool {
-		if n--; n < 0 {
-			return false
-		}
-		failed := s.cancelWake(ctx, a)
-		err = cmp.Or(failed, err)
-		return failed == nil
-	})
+	g.try.reset()
+	old := g.jobs[:max(0, len(g.jobs)-keep)]
+	for _, a := range old {
+		a.released, a.clear = true, true
+	}
+	s.allocs, g.jobs = append(s.allocs, old...), g.jobs[len(old):]
 	if len(g.jobs) == 0 {
-		g.known = false
+		g.known, g.safe = false, false
 	}
-	return err
-}
-
-func (s *site) cancelWake(ctx context.Context, a *alloc) error {
-	if a.job == "" {
-		if _, err := s.withdraw(ctx, a); err != nil {
-			return err
-		}
-	} else if a.job != s.Inside {
-		if err := s.cancelJob(ctx, a); err != nil && !errors.Is(err, ErrGone) {
-			return err
-		}
-	}
-	if err := os.RemoveAll(a.dir); err != nil {
-		s.Log.Warn("the folder of a wake-up job cannot be removed", "dir", a.dir, "err", err)
-	}
-	return nil
 }

@@ -35,22 +35,22 @@ func (Backend) Name() string { return Name }
 func (Backend) Detect([]string) bool { return false }
 
 // Observe finds out the resources and prices of the requested machines. It rents nothing.
-func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
+func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (seen driver.Observation, err error) {
 	rent := &r.Remote.Rent
 	if len(rent.Machines) == 0 {
-		return driver.Observation{}, job.ConfigError("--on "+Name, "no machines to rent are named", "name them with --machines m1.m=3 --catalogue types.toml, or have them chosen: berth plan bag --front --run")
+		return seen, job.ConfigError("--on "+Name, "no machines to rent are named", "name them with --machines m1.m=3 --catalogue types.toml, or have them chosen: berth plan bag --front --run")
 	}
 	r.Remote.Command = cmp.Or(job.Getenv(env, ssh.CommandVar), r.Remote.Command)
 	if err := fill(rent); err != nil {
-		return driver.Observation{}, err
+		return seen, err
 	}
 	c, err := connect(ctx, env, rent.Region)
 	if err != nil {
-		return driver.Observation{}, err
+		return seen, err
 	}
 	rent.Region = c.region
 	if err := ask(ctx, c, rent); err != nil {
-		return driver.Observation{}, err
+		return seen, err
 	}
 	if rent.Budget > 0 && rent.Account == "" {
 		rent.Account = driver.Secret()

@@ -27,7 +27,7 @@ func TestBudget(t *testing.T) {
 			{Name: "a", Count: rapid.IntRange(1, 4).Draw(t, "a"), Price: rapid.Float64Range(0.1, 50).Draw(t, "price a"), Unit: 1, Minimum: rapid.SampledFrom([]float64{0, 60}).Draw(t, "minimum")},
 			{Name: "b", Count: rapid.IntRange(1, 4).Draw(t, "b"), Price: rapid.Float64Range(0.1, 50).Draw(t, "price b"), Unit: rapid.SampledFrom([]float64{60, 3600}).Draw(t, "unit")},
 		}
-		l := newLedger("a1", job.Rent{Machines: kinds, Budget: rapid.Float64Range(0.01, 20).Draw(t, "budget")}, 0)
+		l := newLedger("a1", job.Rent{Machines: kinds, Budget: rapid.Float64Range(0.01, 20).Draw(t, "budget")})
 		ended, next := job.Time(0), 0
 		for now := 0.0; now < 7200 && l.lost() == ""; now++ {
 			for _, o := range l.wants(at(now), 0, func() string { next++; return fmt.Sprint("t", next) }) {
@@ -53,7 +53,7 @@ func TestBudget(t *testing.T) {
 
 // TestUnknownOutcome checks that an order without a known result is repeated with the same token, and completed once all of its machines are seen.
 func TestUnknownOutcome(t *testing.T) {
-	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 2}}}, 0)
+	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 2}}})
 	o := l.wants(at(0), 0, func() string { return "t1" })[0]
 	l.complete(o, nil, classed("rent", errors.New("connection reset")), at(1))
 	if again := l.incomplete(at(2)); len(again) != 1 || again[0].Token != "t1" || len(l.wants(at(2), 0, nil)) > 0 {
@@ -97,7 +97,7 @@ func TestRefused(t *testing.T) {
 		{"little patience", 6 * time.Second, map[float64]error{3: denied}, 6, login, false},
 		{"no ssh here", 0, map[float64]error{0: errors.New("no ssh")}, 600, "it did not come up within 10m: no ssh", true},
 	} {
-		l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}, Patience: c.patience}, 0)
+		l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}, Patience: c.patience})
 		l.Machines = []machine{{ID: "i-0", Address: "10.0.0.7"}}
 		for now := 0.0; now <= 700; now++ {
 			m := l.find("i-0")
@@ -122,7 +122,7 @@ func TestRefused(t *testing.T) {
 // TestRefusal checks that a machine is never ended while ssh may still get in, and is paid for a minute at most once that is certain.
 func TestRefusal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)
+		l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}})
 		l.Machines = []machine{{ID: "i-0"}}
 		since := -1.0
 		for now := 1.0; now < 900; now++ {
@@ -145,7 +145,7 @@ func TestRefusal(t *testing.T) {
 
 // TestSurplus checks that a machine that appears when no job needs it any more is ended.
 func TestSurplus(t *testing.T) {
-	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)
+	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}})
 	l.observe(at(1), []instance{{ID: "late", State: "running", Launched: at(0).Std(), Tags: []tag{{tagOrder, "unknown"}}}})
 	if ends := l.ends(at(2), 0); len(ends) != 1 || ends[0].ID != "late" {
 		t.Errorf("%+v", ends)

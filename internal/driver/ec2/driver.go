@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/driver"
@@ -64,14 +63,12 @@ func newDriver(s driver.Setup, workers, rented string) *Driver {
 
 // report passes on the reports of the workers' driver. When that driver has ended an allocation at its wall time, the machines are ended, too.
 func (d *Driver) report(in step.Input) {
+	d.mu.Lock()
+	defer d.unlock()
 	if down, is := in.(step.AllocDown); is {
-		d.mu.Lock()
 		d.over(down.Alloc)
-		d.unlock()
 	}
-	if d.s.Report != nil {
-		d.s.Report(in)
-	}
+	d.outbox.Put(in)
 }
 
 // over marks an allocation as ended, so that its machines are ended. The lock is held.
@@ -86,12 +83,16 @@ func (d *Driver) over(id job.AllocID) {
 // ledgers returns the folder of the ledgers in a coordinator's own folder.
 func ledgers(state string) string { return filepath.Join(state, "rented") }
 
+// folder returns the folder of an allocation's ledger.
+func (d *Driver) folder(id job.AllocID) string { return filepath.Join(d.dir, string(id)) }
+
 // loadLedgers reads the ledgers of ended allocations.
 func (d *Driver) loadLedgers() error {
 	if _, err := os.Stat(d.dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := d.identify(); err != nil {
+	var err error
+	if d.owner, err = owner(d.dir, true); err != nil {
 		return err
 	}
 	ids, err := driver.Unknown(d.dir, d.s.Known)
@@ -101,12 +102,12 @@ func (d *Driver) loadLedgers() error {
 	d.mu.Lock()
 	defer d.unlock()
 	for _, id := range ids {
-		l, err := readLedger(filepath.Join(d.dir, string(id)))
+		l, err := readLedger(d.folder(id))
 		switch {
 		case err != nil:
 			d.s.Log.Error("a ledger of rented machines cannot be read: check with berth machines list whether machines still run", "alloc", id, "err", err)
 		case l == nil:
-			_ = os.RemoveAll(filepath.Join(d.dir, string(id))) // nothing was rented yet
+			_ = os.RemoveAll(d.folder(id)) // nothing was rented yet
 		case l.finished():
 			d.closed[l.Rent.Account] += l.spent(d.s.Wall())
 		default:
@@ -115,12 +116,6 @@ func (d *Driver) loadLedgers() error {
 		}
 	}
 	return nil
-}
-
-// identify reads the owner's name of this state folder's machines, and chooses one if there is none.
-func (d *Driver) identify() (err error) {
-	d.owner, err = owner(d.dir, true)
-	return err
 }
 
 // owner reads the owner's name from the folder of ledgers. If there is none, it chooses one or returns "".
@@ -145,7 +140,7 @@ func (d *Driver) unlock() {
 
 // watch starts the goroutine that looks after a ledger's machines. The lock is held.
 func (d *Driver) watch(l *ledger, command string) *rental {
-	r := &rental{d: d, dir: filepath.Join(d.dir, string(l.Alloc)), ssh: command, ledger: l, wake: make(chan struct{}, 1), asking: map[string]bool{}}
+	r := &rental{d: d, dir: d.folder(l.Alloc), ssh: command, ledger: l, wake: make(chan struct{}, 1), asking: map[string]bool{}}
 	d.rentals[l.Alloc] = r
 	d.tended.Go(func() { r.tend(d.ctx) })
 	return r
@@ -194,17 +189,17 @@ func (d *Driver) Use(_ string, env []string) error {
 
 // Request rents the machines of an allocation. Each gets a worker as soon as it is up.
 func (d *Driver) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	return d.begin(ctx, id, req, newLedger(id, req.Remote.Rent, d.s.Wall()), d.Driver.Request)
+	return d.begin(ctx, id, req, newLedger(id, req.Remote.Rent), d.Driver.Request)
 }
 
 // Adopt continues an allocation of an earlier coordinator. It finds the machines that the earlier coordinator rented, or may have rented.
 func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	l, err := readLedger(filepath.Join(d.dir, string(id)))
+	l, err := readLedger(d.folder(id))
 	if err != nil {
 		return err
 	}
 	if l == nil {
-		l = newLedger(id, req.Remote.Rent, d.s.Wall())
+		l = newLedger(id, req.Remote.Rent)
 	}
 	return d.begin(ctx, id, req, l, d.Driver.Adopt)
 }
@@ -213,11 +208,12 @@ func (d *Driver) begin(ctx context.Context, id job.AllocID, req job.AllocRequest
 	if req.Remote.Rent.Count() != req.Nodes {
 		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "the numbers of machines and nodes of the allocation differ"}
 	}
-	dir := filepath.Join(d.dir, string(id))
+	dir := d.folder(id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
 	}
-	if err := d.identify(); err != nil {
+	var err error
+	if d.owner, err = owner(d.dir, true); err != nil {
 		return err
 	}
 	if err := errors.Join(l.write(dir), workers(ctx, id, req)); err != nil {
@@ -241,21 +237,6 @@ func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
 	defer d.unlock()
 	d.over(id)
 	return err
-}
-
-// Snapshot returns the machines that are up.
-func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
-	d.mu.Lock()
-	defer d.unlock()
-	s := cluster.Snapshot{Driver: Name, At: d.s.Now()}
-	for _, r := range d.rentals {
-		for _, m := range r.live() {
-			if has := r.Rent.Machines[m.Kind].Has; m.Up != 0 {
-				s.Nodes = append(s.Nodes, cluster.Node{Name: m.ID, Capacity: has, Free: has})
-			}
-		}
-	}
-	return s, nil
 }
 
 // Close ends unneeded machines and stops. Other machines continue.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/ssh"
@@ -49,13 +48,6 @@ func (r renting) Request(ctx context.Context, id job.AllocID, req job.AllocReque
 
 func (r renting) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
 	return r.Driver.Adopt(ctx, id, r.named(req))
-}
-
-// Snapshot returns the snapshot for a job that has rented nothing yet.
-func (r renting) Snapshot(context.Context, string) (cluster.Snapshot, error) {
-	rent := machines(2)
-	s, err := observation(r.s.Wall(), &rent)
-	return s.Snapshot, err
 }
 
 // TestDriver runs the conformance suite on machines of moto's server.

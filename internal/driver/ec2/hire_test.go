@@ -15,7 +15,7 @@ import (
 func TestHire(t *testing.T) {
 	hour := job.Time(time.Hour)
 	rent := job.Rent{Machines: []job.Rented{{Name: "a", Count: 2, More: 2, Price: 3600, Unit: 1}, {Name: "b", Count: 1, More: 1, Price: 3600, Unit: 1}}}
-	l := newLedger("a1", rent, hour)
+	l := newLedger("a1", rent)
 	d := &Driver{outbox: driver.NewOutbox(nil), rentals: map[job.AllocID]*rental{}, s: driver.Setup{Wall: func() job.Time { return hour.Add(100 * time.Second) }, Log: slog.New(slog.DiscardHandler)}}
 	d.rentals["a1"] = &rental{d: d, dir: t.TempDir(), ledger: l, wake: make(chan struct{}, 1)}
 	tokens := 0

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -18,7 +17,6 @@ import (
 type ledger struct {
 	Alloc    job.AllocID    `json:"alloc"`
 	Rent     job.Rent       `json:"rent"`
-	Since    job.Time       `json:"since_ns"`
 	Over     bool           `json:"over,omitempty"`  // the allocation has ended: all machines are to be ended
 	Taken    bool           `json:"taken,omitempty"` // the provider ended the last machines, so others may be available
 	Orders   []order        `json:"orders,omitempty"`
@@ -54,8 +52,8 @@ type machine struct {
 const notNeeded = "it is not needed so far"
 
 // newLedger returns the ledger of a new allocation.
-func newLedger(id job.AllocID, rent job.Rent, now job.Time) *ledger {
-	l := &ledger{Alloc: id, Rent: rent, Since: now, Gone: map[int]string{}}
+func newLedger(id job.AllocID, rent job.Rent) *ledger {
+	l := &ledger{Alloc: id, Rent: rent, Gone: map[int]string{}}
 	for rank := rent.Count(); rank < rent.Most(); rank++ {
 		l.Gone[rank] = notNeeded
 	}
@@ -67,16 +65,12 @@ const ledgerName = "ledger.json"
 
 // readLedger returns the ledger in a folder, or nil if there is none.
 func readLedger(dir string) (*ledger, error) {
-	l := &ledger{}
-	path := filepath.Join(dir, ledgerName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	l := &ledger{Gone: map[int]string{}}
+	switch err := statedir.ReadJSON(filepath.Join(dir, ledgerName), l); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err := statedir.ReadJSON(path, l); err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if l.Gone == nil {
-		l.Gone = map[int]string{}
 	}
 	return l, nil
 }

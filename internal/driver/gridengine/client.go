@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // Bounds of the run time of a command, as the commands wait forever for a qmaster that is stopped. Available has the shorter one.
@@ -17,9 +18,6 @@ const (
 	commandTimeout   = time.Minute
 	availableTimeout = 20 * time.Second
 )
-
-// errAway, as job.Error.Err, says that the qmaster does not answer. It is unknown whether it carried out the request.
-var errAway = errors.New("the qmaster of Grid Engine does not answer")
 
 // qstat prints the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
 func qstat(user string) string { return "qstat -u " + user + " -r -g t -urg -pri -xml" }
@@ -50,12 +48,12 @@ func commandEnv(env []string) []string {
 func (s *System) Available(ctx context.Context) error {
 	t := s.Tools
 	t.Patience = availableTimeout
-	if err := t.Lacks(t.Needed...); err != nil {
+	if err := t.Lacks(); err != nil {
 		return err
 	}
 	_, err := t.Output(ctx, "qconf", "-sss")
 	var e *job.Error
-	if errors.As(err, &e) && errors.Is(err, errAway) {
+	if errors.As(err, &e) && errors.Is(err, batch.ErrAway) {
 		e.Do = "try again later"
 	}
 	return err

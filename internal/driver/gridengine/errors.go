@@ -8,7 +8,7 @@ import (
 
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts.
 var kinds = []batch.Kind{
-	{Err: errAway, Contains: "unable to send message to qmaster|unable to contact qmaster|got send error|got read error|commlib error|cannot reach qmaster|" +
+	{Err: batch.ErrAway, Contains: "unable to send message to qmaster|unable to contact qmaster|got send error|got read error|commlib error|cannot reach qmaster|" +
 		"can't get response from qmaster|failed receiving gdi request|qmaster is shutting down|No space left|spooling database|be written|error opening file|temporarily"},
 	{Err: batch.ErrLater, Contains: "jobs are allowed per user|jobs are allowed per cluster|job rejected: only|maximum number of jobs|is in drain state|submission is disabled"},
 	{Err: batch.ErrGone, Of: "qdel|qalter", Contains: "does not exist|already in deletion"}, // others say so of other things

@@ -270,7 +270,7 @@ func TestMaster(t *testing.T) {
 	c.Pause(t)
 	s := open(c)
 	s.Patience = 2 * time.Second
-	if _, err := s.Jobs(t.Context(), nil); job.ClassOf(err) != job.Transient || !errors.Is(err, errAway) {
+	if _, err := s.Jobs(t.Context(), nil); job.ClassOf(err) != job.Transient || !errors.Is(err, batch.ErrAway) {
 		t.Errorf("a stopped qmaster: %v", err)
 	}
 	c.Start(t, gridenginetest.Master)

@@ -17,9 +17,6 @@ import (
 // measures it, of all processes of a job together: a worker and a stand-in reserve more than a gigabyte each and use little of it.
 const addressSpace = 3 << 30
 
-// flatten returns the words of the user's arguments, each of which may have several: "-l gpu=1".
-func flatten(args []string) []string { return strings.Fields(strings.Join(args, " ")) }
-
 // told takes the parallel environment that the user names from the arguments.
 func told(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
@@ -131,7 +128,7 @@ func (c *site) unsuited(req job.AllocRequest) error {
 // resource counts.
 func (c *site) shapeArgs(req job.AllocRequest) ([]string, error) {
 	b := req.Batch
-	name, args := told(flatten(b.Args))
+	name, args := told(strings.Fields(strings.Join(b.Args, " "))) // each may have several words: "-l gpu=1"
 	pe, each, err := c.environmentFor(req, name)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ ended() { [ -e "$dir/$1` + batch.EndedEnd + `" ] || [ -e "$dir/$1` + batch.Faile
 distant() {
 	try=0
 	while :; do
-		qrsh -inherit -nostdin "$2" "exec env berth_rank=$1 berth_node=$2 berth_step=$step.$try /bin/sh ` + node(dir) + `"
+		qrsh -inherit -nostdin "$2" "exec env berth_rank=$1 berth_node=$2 berth_step=$step.$try /bin/sh ` + quoteTwice(dir+"/"+batch.NodeScript) + `"
 		status=$?
 		[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt 20 ] && ! ended "$1" || return $status
 		try=$((try + 1))
@@ -64,9 +64,6 @@ exit $failed
 `
 }
 
-// node returns the path of a node's script, quoted for two shells: the script's own double quotes, and the shell that qrsh starts.
-func node(dir string) string { return quoteTwice(dir + "/" + batch.NodeScript) }
-
 // NodeVariables sets the variables that a node's script needs.
 func (s *System) NodeVariables() string {
 	return `rank=$berth_rank node=$berth_node step=$berth_step
@@ -74,7 +71,7 @@ unset berth_rank berth_node berth_step
 `
 }
 
-// quoteTwice quotes a path for a shell, inside double quotes of another one.
+// quoteTwice quotes a path for a shell that qrsh starts, inside double quotes of the script.
 func quoteTwice(path string) string {
 	return strings.NewReplacer(`"`, `\"`, `$`, `\$`, "`", "\\`", `\`, `\\`).Replace(job.Quote(path))
 }

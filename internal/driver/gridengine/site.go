@@ -105,7 +105,7 @@ func newSite(r rules, complexes []complex, queues []queue, environments []map[st
 		c.environments = append(c.environments, environment{name: o["pe_name"], slots: parseCount(o["slots"]), rule: o["allocation_rule"]})
 	}
 	for _, x := range complexes {
-		memory := x.consumed != "NO" && x.kind == "MEMORY" && isMemory(x.name)
+		memory := x.consumed != "NO" && x.kind == "MEMORY" && ofMemory(x.name) && !ofOther(x.name)
 		if x.forced && !memory && x.relation != "EXCL" && x.name != "h_rt" {
 			c.forced = append(c.forced, x)
 		}
@@ -126,9 +126,7 @@ func newSite(r rules, complexes []complex, queues []queue, environments []map[st
 	return c
 }
 
-// isMemory reports whether a consumable of type MEMORY counts the memory of hosts: others count disks, swap or the memory of GPUs.
-func isMemory(name string) bool { return ofMemory(name) && !ofOther(name) }
-
+// What names of resources say of what they count. A consumable of type MEMORY may also count disks, swap or the memory of GPUs.
 var (
 	ofMemory = driver.Says(`(?i)mem|rss|virtual|(^|_)ram(_|$)|^[hs]_data$`)
 	ofOther  = driver.Says(`(?i)gpu|gmem|cuda|shm|swap`)

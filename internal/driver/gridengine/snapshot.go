@@ -17,27 +17,27 @@ import (
 const grain = time.Second
 
 // Snapshot asks for hosts, queues and all jobs.
-func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+func (s *System) Snapshot(ctx context.Context, inside string) (snap cluster.Snapshot, err error) {
 	c, err := s.config(ctx)
 	if err != nil {
-		return cluster.Snapshot{}, err
+		return snap, err
 	}
 	user := batch.UserName(s.User)
 	said, errs := s.Each(ctx, "qhost -F -q -xml", qstat("*"), "qselect -U "+user)
 	hosts, unread := parseHosts(said[0])
 	rows, err := parseJobs(said[1])
 	if err := cmp.Or(errs[0], errs[1], unlessEmpty(errs[2]), unread, err); err != nil {
-		return cluster.Snapshot{}, err
+		return snap, err
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { // wake-up jobs end as soon as a coordinator sees them run
 		return r.Owner == user && strings.HasPrefix(r.Name, batch.WakeName+".") && r.Number != inside
 	})
 	details, err := s.details(ctx, undecided(rows))
 	if err != nil {
-		return cluster.Snapshot{}, err
+		return snap, err
 	}
 	v := view{site: c, user: user, hosts: hosts, rows: rows, open: said[2], details: details}
-	snap := v.snapshot(job.TimeOf(time.Now()))
+	snap = v.snapshot(job.TimeOf(time.Now()))
 	if len(snap.Nodes) == 0 {
 		return cluster.Snapshot{}, job.TransientError("qhost", "it names no hosts", nil)
 	}

@@ -37,7 +37,7 @@ type System struct {
 // Open returns Grid Engine as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{hearing: hearing, Tools: batch.Tools{User: env, Env: commandEnv(env), Needed: []string{"qsub", "qconf"}, Variable: "SGE_ROOT",
-		Load: "log in where Grid Engine is installed, or source its settings.sh", Patience: commandTimeout, Away: errAway, Classify: classify, ID: jobID}}
+		Load: "log in where Grid Engine is installed, or source its settings.sh", Patience: commandTimeout, Classify: classify, ID: jobID}}
 }
 
 // jobID finds the id in the output of qsub -terse. PBS has a qsub, too, but no qconf.

@@ -195,14 +195,14 @@ func TestClassify(t *testing.T) {
 		class            job.Class
 		is               error
 	}{
-		{"qsub", "error: commlib error: got select error (Connection refused)\nUnable to run job: unable to send message to qmaster using port 16002 on host \"m\": got send error.\nExiting.\n", "commlib", job.Transient, errAway},
+		{"qsub", "error: commlib error: got select error (Connection refused)\nUnable to run job: unable to send message to qmaster using port 16002 on host \"m\": got send error.\nExiting.\n", "commlib", job.Transient, batch.ErrAway},
 		{"qdel", "denied: job \"99\" does not exist\n", "job \"99\" does not exist", job.User, batch.ErrGone},
 		{"qdel", "job 96 is already in deletion\n", "already in deletion", job.User, batch.ErrGone},
 		{"qsub", "Unable to run job: job rejected: the requested parallel environment \"x\" does not exist\nExiting.\n", "the requested parallel environment \"x\" does not exist", job.User, nil},
 		{"qsub", "Unable to run job: job rejected: only 3 jobs are allowed per user (current job count: 3).\nExiting.\n", "only 3 jobs", job.Transient, batch.ErrLater},
 		{"qstat", "critical error: Please set the environment variable SGE_ROOT.\n", "source the settings.sh", job.User, nil},
 		{"qsub", "Unable to run job: Job 22 cannot run at host \"a\" because x\nJob 22 cannot run at host \"b\" because x\nverification: no suitable queues\nExiting.\n", "because x; no suitable queues", job.User, nil},
-		{"qsub", "Unable to run job: error writing object \"1\" to spooling database\njob 1 was rejected because it couldn't be written\nExiting.\n", "spooling database", job.Transient, errAway},
+		{"qsub", "Unable to run job: error writing object \"1\" to spooling database\njob 1 was rejected because it couldn't be written\nExiting.\n", "spooling database", job.Transient, batch.ErrAway},
 		{"qsub", "", "without a message", job.User, nil},
 	} {
 		err := classify(x.name, x.said, 1)

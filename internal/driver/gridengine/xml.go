@@ -3,6 +3,7 @@ package gridengine
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,16 +56,8 @@ func parseHosts(out string) ([]host, error) {
 	var all struct {
 		Hosts []host `xml:"host"`
 	}
-	if err := decode(out, &all); err != nil {
-		return nil, err
-	}
-	var hosts []host
-	for _, h := range all.Hosts {
-		if h.Name != "global" {
-			hosts = append(hosts, h)
-		}
-	}
-	return hosts, nil
+	err := decode(out, &all)
+	return slices.DeleteFunc(all.Hosts, func(h host) bool { return h.Name == "global" }), err
 }
 
 // row is a line about a job in the output of qstat -r -g t -urg -pri -xml. A running job has one for each slot, and more.
@@ -120,10 +113,8 @@ func parseJobs(out string) ([]row, error) {
 		Running []row `xml:"queue_info>job_list"`
 		Pending []row `xml:"job_info>job_list"`
 	}
-	if err := decode(out, &all); err != nil {
-		return nil, err
-	}
-	return append(all.Running, all.Pending...), nil
+	err := decode(out, &all)
+	return append(all.Running, all.Pending...), err
 }
 
 // detail is a job in the output of qstat -j ID -xml.

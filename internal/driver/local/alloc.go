@@ -132,11 +132,11 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// find returns the process id and a descriptor of the rank's worker, if the worker lives.
-func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
+// find returns the process id and a descriptor of the worker that a file names, if the worker lives.
+func find(file string) (pid, pidfd int, alive bool) {
 	var born int64
 	fd := -1
-	b, err := os.ReadFile(a.file(rank, pidEnd))
+	b, err := os.ReadFile(file)
 	if err == nil {
 		_, err = fmt.Sscanf(string(b), "%d %d", &pid, &born)
 	}

@@ -34,7 +34,7 @@ func (b Backend) Observe(_ context.Context, env []string, at job.Time, _ *job.Re
 		has.Least(of.Variable, of.N)
 	}
 	notes := m.limit(has)
-	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType(), Notes: notes}, nil
+	return driver.Observation{Snapshot: m.Snapshot(at), NodeType: m.NodeType(), Notes: notes}, nil
 }
 
 // New returns the driver for this machine. It ends the workers of allocations that no coordinator knows any more.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/driver"
@@ -72,13 +70,6 @@ func (d *Driver) unlock() {
 	d.outbox.Flush()
 }
 
-// Snapshot returns the machine's present state.
-func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.opts.Machine.Snapshot(d.opts.Now(), d.used()), nil
-}
-
 // used returns the resources of this machine that running allocations have. The lock is held.
 func (d *Driver) used() job.Resources {
 	var sum job.Resources
@@ -88,16 +79,6 @@ func (d *Driver) used() job.Resources {
 		}
 	}
 	return sum
-}
-
-// Remotes returns the other machines of all allocations, those that wait included.
-func (d *Driver) Remotes() (all []job.Remote) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, a := range slices.AppendSeq(slices.Clone(d.waiting), maps.Values(d.running)) {
-		all = append(all, a.req.Remote)
-	}
-	return all
 }
 
 // fits reports whether an allocation can start beside those that run. The lock is held.
@@ -163,7 +144,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 		return err
 	}
 	for _, p := range a.procs {
-		pid, pidfd, alive := a.find(p.rank)
+		pid, pidfd, alive := find(a.file(p.rank, pidEnd))
 		if !alive {
 			d.spawn(a, p)
 			continue
@@ -202,16 +183,13 @@ func (d *Driver) begin() {
 // again, as its start is not recorded.
 func (d *Driver) limit(a *alloc) {
 	if a.req.Time > 0 {
-		a.limit = time.AfterFunc(a.req.Time, func() { d.timeOver(a) })
-	}
-}
-
-// timeOver ends an allocation that has reached its wall time.
-func (d *Driver) timeOver(a *alloc) {
-	d.mu.Lock()
-	defer d.unlock()
-	if d.running[a.id] == a {
-		d.fail(a, "its wall time of "+job.FormatDuration(a.req.Time)+" has passed (--time)")
+		a.limit = time.AfterFunc(a.req.Time, func() {
+			d.mu.Lock()
+			defer d.unlock()
+			if d.running[a.id] == a {
+				d.fail(a, "its wall time of "+job.FormatDuration(a.req.Time)+" has passed (--time)")
+			}
+		})
 	}
 }
 

@@ -195,7 +195,7 @@ func TestGPUs(t *testing.T) {
 		}
 	}
 	d.running["a1"] = a
-	if free := m.Snapshot(0, d.used()).Nodes[0].Free; free.GPUs != 0 {
+	if free := m.Capacity().Minus(d.used()); free.GPUs != 0 {
 		t.Errorf("free beside it: %+v", free)
 	}
 }

@@ -57,8 +57,8 @@ func (m Machine) Capacity() job.Resources {
 	return job.Resources{CPUs: m.Cores, Mem: m.Mem, GPUs: m.GPUs.Count, GPUType: m.GPUs.Type}
 }
 
-// Snapshot returns the machine as a cluster of one node. All resources except used are free.
-func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
-	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity().Minus(used), Only: m.Only}
+// Snapshot returns the machine as a cluster of one node, which is free.
+func (m Machine) Snapshot(at job.Time) cluster.Snapshot {
+	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity(), Only: m.Only}
 	return cluster.Snapshot{Driver: Name, At: at, Nodes: []cluster.Node{node}}
 }

@@ -2,10 +2,9 @@ package local
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -21,8 +20,9 @@ func Sweep(dir string, known []job.AllocID) error {
 	errs := []error{err}
 	for _, id := range ids {
 		a := &alloc{id: id, dir: filepath.Join(dir, string(id))}
-		for _, rank := range a.ranks() {
-			if pid, fd, alive := a.find(rank); alive {
+		pids, _ := fs.Glob(os.DirFS(a.dir), "*"+pidEnd) // the pattern is right
+		for _, name := range pids {
+			if pid, fd, alive := find(filepath.Join(a.dir, name)); alive {
 				_ = unix.Close(fd)
 				terminate(pid)
 			}
@@ -30,17 +30,4 @@ func Sweep(dir string, known []job.AllocID) error {
 		errs = append(errs, a.remove())
 	}
 	return errors.Join(errs...)
-}
-
-// ranks returns the ranks with a file for the process id in the allocation's folder.
-func (a *alloc) ranks() []int {
-	files, _ := os.ReadDir(a.dir) // without the folder there are no ranks
-	var ranks []int
-	for _, f := range files {
-		name, is := strings.CutSuffix(f.Name(), pidEnd)
-		if rank, err := strconv.Atoi(name); is && err == nil {
-			ranks = append(ranks, rank)
-		}
-	}
-	return ranks
 }

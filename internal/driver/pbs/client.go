@@ -27,7 +27,7 @@ func (s *System) ask(ctx context.Context, name, args string) ([]record, error) {
 func (s *System) Available(ctx context.Context) error {
 	tools := s.Tools
 	tools.Patience = prompt
-	if err := tools.Lacks(tools.Needed...); err != nil {
+	if err := tools.Lacks(); err != nil {
 		return err
 	}
 	out, said, err := tools.Run(ctx, batch.Call{Name: "qstat", Args: strings.Fields(dsv("", "-B -f")), Env: tools.Env})
@@ -38,9 +38,9 @@ func (s *System) Available(ctx context.Context) error {
 		out, said, _ := tools.Run(ctx, batch.Call{Name: "qstat", Args: []string{"--version"}, Env: tools.Env}) // an error says less than the one before
 		return job.ConfigError("qstat", "this PBS prints no format dsv, and has no select: it is TORQUE, or older than PBS Pro 14 ("+words(out+said)+")", "use --on ssh with the nodes of a job that you have started yourself")
 	case err == nil:
-		return job.TransientError("qstat -B", "no PBS server answers", errAway).Advice("try again later")
+		return job.TransientError("qstat -B", "no PBS server answers", batch.ErrAway).Advice("try again later")
 	case job.ClassOf(err) == job.Transient:
-		return job.TransientError("qstat -B", "no PBS server answers: "+words(cmp.Or(said, err.Error())), errAway).Advice("try again later")
+		return job.TransientError("qstat -B", "no PBS server answers: "+words(cmp.Or(said, err.Error())), batch.ErrAway).Advice("try again later")
 	}
 	return err
 }

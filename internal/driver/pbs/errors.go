@@ -1,18 +1,14 @@
 package pbs
 
 import (
-	"errors"
 	"strings"
 
 	"berth/internal/driver/batch"
 )
 
-// errAway, as job.Error.Err, says that the server does not answer. It is unknown whether it carried out the request.
-var errAway = errors.New("the PBS server does not answer")
-
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts.
 var kinds = []batch.Kind{
-	{Err: errAway, Contains: "cannot connect to server|" +
+	{Err: batch.ErrAway, Contains: "cannot connect to server|" +
 		batch.NoConnection + "|Communication failure|Premature end of|End of File|End of file|Batch protocol error|" +
 		"Unable to connect|pbs_iff|Expired|shutting down|System error|Internal server error|Internal error|Resource temporarily|" +
 		"No space left|Cannot save|Timeout"},

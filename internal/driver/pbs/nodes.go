@@ -27,7 +27,7 @@ func parseNodes(records []record) (nodes []node, index map[string]int) {
 		if !known {
 			i = len(nodes)
 			hosts[host] = i
-			nodes = append(nodes, node{record: r, Node: cluster.Node{Name: host, Down: down(r), Features: features(r)}, excl: alone(r)})
+			nodes = append(nodes, node{record: r, Node: cluster.Node{Name: host, Down: down(r), Features: features(r)}, excl: exclusive(r["sharing"])})
 		}
 		index[r.name()] = i
 		nodes[i].add(r)
@@ -54,11 +54,7 @@ func (n *node) add(r record) {
 	n.Capacity, n.Free = n.Capacity.Plus(all), n.Free.Plus(free)
 }
 
-// alone reports whether jobs never share a vnode unless they ask for it, or never at all.
-func alone(r record) bool {
-	return exclusive(r["sharing"])
-}
-
+// exclusive says of a vnode's sharing that jobs never share it unless they ask for it, or never at all.
 var exclusive = driver.Says(`^(default|force)_excl`)
 
 // downStates are the states of a vnode in which no job can start there, with their meanings. A job starts a node that sleeps.

@@ -66,7 +66,7 @@ var (
 func together(resource string, of account, levels ...record) (least string) {
 	for _, r := range levels {
 		for _, key := range []string{"max_run_res.", "max_queued_res.", "max_user_res."} {
-			if most, set := limitOf(r[key+resource], of); set && (least == "" || parseSize(most) < parseSize(least)) {
+			if most := limitOf(r[key+resource], of); most != "" && (least == "" || parseSize(most) < parseSize(least)) {
 				least = most
 			}
 		}
@@ -107,7 +107,7 @@ func closed(r record, of account) (why string, drains bool) {
 		return "none of your groups may use it (acl_groups)", true
 	}
 	for _, key := range []string{"max_run", "max_queued"} {
-		if limit, set := limitOf(r[key], of); set && parseSize(limit) == 0 {
+		if limit := limitOf(r[key], of); limit != "" && parseSize(limit) == 0 {
 			return "it allows you no job (" + key + ")", true
 		}
 	}
@@ -129,10 +129,10 @@ func allowed(list []string, name string) bool {
 }
 
 // limitOf returns the limit of this user in a value such as "[u:PBS_GENERIC=2],[u:alice=5],[o:PBS_ALL=100]". A limit for the user counts
-// before that for every user, and the one for all users together bounds both. An older form is only a number, for every user.
-func limitOf(value string, of account) (limit string, set bool) {
+// before that for every user, and the one for all users together bounds both; "": none. An older form is only a number, for every user.
+func limitOf(value string, of account) string {
 	if !strings.Contains(value, "=") {
-		return value, value != ""
+		return value
 	}
 	limits := map[string]string{}
 	for item := range strings.SplitSeq(value, ",") {
@@ -140,11 +140,11 @@ func limitOf(value string, of account) (limit string, set bool) {
 			limits[key] = n
 		}
 	}
-	limit = cmp.Or(limits["u:"+of.name], limits["u:PBS_GENERIC"])
+	limit := cmp.Or(limits["u:"+of.name], limits["u:PBS_GENERIC"])
 	if all := limits["o:PBS_ALL"]; all != "" && (limit == "" || parseSize(all) < parseSize(limit)) {
-		limit = all
+		return all
 	}
-	return limit, limit != ""
+	return limit
 }
 
 // withRoutes gives routing queues the nodes and the widest limits of the queues to which they lead. From there jobs go on by themselves.

@@ -27,7 +27,7 @@ type System struct {
 // Open returns PBS as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{batch.Tools{User: env, Env: commandEnv(env), Needed: []string{"qsub", "pbsnodes"}, Variable: "PBS_CONF_FILE", Config: defaultConfig,
-		Load: "log in where PBS is installed, or load its module", Patience: patience, Away: errAway, Classify: classify, ID: jobID}}
+		Load: "log in where PBS is installed, or load its module", Patience: patience, Classify: classify, ID: jobID}}
 }
 
 // jobID finds the id in qsub's output, as in "7.pbs". Grid Engine has a qsub, too, but no pbsnodes.

@@ -25,19 +25,21 @@ import (
 	"berth/internal/node/process"
 )
 
-// All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (Auto).
-func All() []driver.Backend {
-	systems := []batch.Backend{
+// systems returns the batch systems that have names of their own.
+func systems() []batch.Backend {
+	return []batch.Backend{
 		func(env []string) batch.System { return slurm.Open(env) },
 		func(env []string) batch.System { return pbs.Open(env) },
 		func(env []string) batch.System { return gridengine.Open(env) },
 	}
-	var all []driver.Backend
-	var here local.Backend
-	for _, s := range systems {
-		all, here.Batch = append(all, s), append(here.Batch, s.Words())
+}
+
+// All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (Auto).
+func All() (all []driver.Backend) {
+	for _, s := range systems() {
+		all = append(all, s)
 	}
-	return append(all, scripts, here, ssh.Backend{}, ec2.Backend{})
+	return append(all, scripts, local.Backend{Batch: Words()}, ssh.Backend{}, ec2.Backend{})
 }
 
 // scripts are schedulers that users bind by scripts. Their names are in the folder of the scripts.
@@ -99,10 +101,8 @@ func Batches() (all []driver.BatchBackend) {
 
 // Words returns the names that the batch systems have of their own. Those that scripts bind have none without them.
 func Words() (all []driver.BatchWords) {
-	for _, b := range Batches() {
-		if b.Name() != script.Name {
-			all = append(all, b.Words())
-		}
+	for _, s := range systems() {
+		all = append(all, s.Words())
 	}
 	return all
 }

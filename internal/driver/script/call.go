@@ -23,9 +23,6 @@ const (
 	exitLater = 75 // EX_TEMPFAIL: it does not accept the request now
 )
 
-// errAway says that the scheduler does not answer. It is unknown whether it carried out the request.
-var errAway = errors.New("the scheduler does not answer")
-
 // classify makes the error of a script that failed, from the last line that it wrote.
 func (s *System) classify(name, said string, status int) error {
 	said = strings.TrimSpace(said)
@@ -35,7 +32,7 @@ func (s *System) classify(name, said string, status int) error {
 	}
 	switch status {
 	case exitAway:
-		e.Class, e.Err = job.Transient, errAway
+		e.Class, e.Err = job.Transient, batch.ErrAway
 	case exitLater:
 		e.Class, e.Err = job.Transient, batch.ErrLater
 	}

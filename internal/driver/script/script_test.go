@@ -152,7 +152,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"echo first >&2; echo no such queue >&2; exit 1", job.User, nil, "no such queue"},
 		{"exit 3", job.User, nil, "it ended with status 3 without a message"},
-		{"echo away >&2; exit 69", job.Transient, errAway, "away"},
+		{"echo away >&2; exit 69", job.Transient, batch.ErrAway, "away"},
 		{"echo full >&2; exit 75", job.Transient, batch.ErrLater, "full"},
 		{"echo oops", job.User, nil, "not understood at byte 1: invalid character 'o'"},
 		{`echo '{"nodes": 5}'`, job.User, nil, "not understood at byte 11: cannot unmarshal number"},

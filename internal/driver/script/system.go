@@ -34,7 +34,7 @@ type System struct {
 // Open returns the scheduler whose scripts an environment names. It runs none.
 func Open(env []string) *System {
 	s := &System{env: env, dir: job.Getenv(env, DirVar)}
-	s.tools = batch.Tools{Path: s.dir, Env: env, Patience: patience, Away: errAway, Classify: s.classify}
+	s.tools = batch.Tools{Path: s.dir, Env: env, Patience: patience, Classify: s.classify}
 	return s
 }
 

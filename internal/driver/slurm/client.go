@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // commandTimeout bounds the run time of a command. Slurm's commands give up after MessageTimeout, which is
@@ -28,7 +29,7 @@ const defaultConfig = "/etc/slurm/slurm.conf"
 // Available returns nil if Slurm can be used from here: its commands are on the PATH of the
 // environment, and a controller answers. Otherwise it returns the reason as an error.
 func (s *System) Available(ctx context.Context) error {
-	if err := s.Lacks(s.Needed...); err != nil {
+	if err := s.Lacks(); err != nil {
 		return err
 	}
 	if names := job.Getenv(s.User, "SLURM_CLUSTERS"); names == "all" || strings.Contains(names, ",") {
@@ -42,7 +43,7 @@ func (s *System) Available(ctx context.Context) error {
 		return job.ConfigError("scontrol ping", "Slurm's commands are installed, but no cluster is configured", "set SLURM_CONF, or load Slurm's module")
 	}
 	if err == nil || strings.Contains(out, " is DOWN") {
-		return job.TransientError("scontrol ping", "no Slurm controller answers: "+words(out), errAway).Advice("try again later")
+		return job.TransientError("scontrol ping", "no Slurm controller answers: "+words(out), batch.ErrAway).Advice("try again later")
 	}
 	return err
 }

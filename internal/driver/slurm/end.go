@@ -16,17 +16,17 @@ func (s *System) account(ctx context.Context, id string) watched {
 	if err != nil || !c.accounting {
 		return watched{}
 	}
-	out, err := s.Output(ctx, strings.Fields("sacct --noheader --parsable2 --allocations --clusters="+c.cluster+" --jobs="+id+" --format=State,Reason,ExitCode,End")...)
+	out, err := s.Output(ctx, strings.Fields("sacct --noheader --parsable2 --allocations --clusters="+c.cluster+" --jobs="+id+" --format=State,Reason,ExitCode")...)
 	if err != nil {
 		return watched{}
 	}
 	return parseAccount(out)
 }
 
-// parseAccount reads a line of sacct's output, such as "CANCELLED by 1000|None|0:15|1795231277".
+// parseAccount reads a line of sacct's output, such as "CANCELLED by 1000|None|0:15".
 func parseAccount(out string) (w watched) {
-	for _, f := range barred(out, 4) {
-		w = watched{state: f[0], reason: f[1], end: parseTime(f[3])}
+	for _, f := range barred(out, 3) {
+		w = watched{state: f[0], reason: f[1]}
 		w.exit, w.signal = parseExit(f[2])
 		break
 	}

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"errors"
 	"strings"
 
 	"berth/internal/core/job"
@@ -9,9 +8,6 @@ import (
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
-
-// errAway, as job.Error.Err, says that the controller does not answer. It is unknown whether the controller carried out the request.
-var errAway = errors.New("the Slurm controller does not answer")
 
 // unspecified is what Slurm says of a job that a filter of the site refuses. The filter may have said why in lines before it.
 const unspecified = "Unspecified error"
@@ -56,7 +52,7 @@ var kinds = []batch.Kind{
 	{Err: batch.ErrLater, Contains: "MaxSubmitJob|GrpSubmitJob|MaxSubmitJobsPerAccount|Required partition not available|System submissions disabled|" +
 		"Requested nodes are busy|Requested partition configuration not available now|Partition in DOWN state|Rate limit exceeded"},
 	{Err: batch.ErrUnsaid, Contains: unspecified},
-	{Err: errAway, Contains: "Unable to contact slurm controller|Socket timed out|" +
+	{Err: batch.ErrAway, Contains: "Unable to contact slurm controller|Socket timed out|" +
 		batch.NoConnection + "|standby mode|temporarily un|Zero Bytes were transmitted|" +
 		"authentication error|Protocol authentication|Munge|munge|authentication plugin|Slurm internal error|I/O error writing script|" +
 		"Communication connection failure|Communication shutdown failure|Message receive failure|Message send failure|" +
@@ -72,7 +68,7 @@ const prefixes = "sbatch: |squeue: |scontrol: |scancel: |sacct: |error: |fatal: 
 // controller did not answer it.
 func classify(name, said string, _ int) error {
 	if strings.TrimSpace(said) == "" {
-		return job.TransientError(name, words(said), errAway)
+		return job.TransientError(name, words(said), batch.ErrAway)
 	}
 	if site := unspecifiedLines().ReplaceAllString(said, ""); site != said && strings.TrimSpace(site) != "" {
 		return job.ConfigError(name, words(site), "if it asks for an option, give that by --sbatch-arg")

@@ -96,9 +96,9 @@ func (m memory) args(req job.AllocRequest) []string {
 var ofMemory = driver.Says(`^--mem($|[^-]|-$|-[^b])`)
 
 // ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if
-// some nodes fail, and with their output in the allocation's folder.
+// some nodes fail, and with their output in the allocation's folder. sbatch replaces patterns such as "%j" in the names of files.
 func ownArgs(s batch.Submission) []string {
-	return append(strings.Fields("--parsable --no-requeue --no-kill --export=ALL --open-mode=append"), "--chdir="+s.Dir, "--output="+literal(s.Output))
+	return append(strings.Fields("--parsable --no-requeue --no-kill --export=ALL --open-mode=append"), "--chdir="+s.Dir, "--output="+strings.ReplaceAll(s.Output, "%", "%%"))
 }
 
 // waitArgs returns the sbatch options that say what a job waits for.
@@ -127,6 +127,3 @@ func afterAny(w batch.Wait) string {
 	}
 	return "afterany:" + strings.Join(w.After, ":")
 }
-
-// literal quotes a path for sbatch, which replaces patterns such as "%j" in the names of files.
-func literal(path string) string { return strings.ReplaceAll(path, "%", "%%") }

@@ -1,9 +1,11 @@
 package slurm
 
 import (
-	"berth/internal/driver"
 	"fmt"
+	"maps"
 	"strings"
+
+	"berth/internal/driver"
 )
 
 // The formats that are asked of Slurm's commands, and the parsers of their output. They are checked with the output of Slurm 22.05,
@@ -97,13 +99,7 @@ func parseRecords(out, key string) []map[string]string {
 
 // parseConfig splits the lines "Key = value" of "scontrol show config".
 func parseConfig(out string) map[string]string {
-	config := map[string]string{}
-	for line := range strings.Lines(out) {
-		if key, value, ok := strings.Cut(line, "="); ok {
-			config[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
-	return config
+	return maps.Collect(driver.Table(out).All())
 }
 
 // parseTestOnly returns the start in the message of sbatch --test-only: "sbatch: Job 9 to start

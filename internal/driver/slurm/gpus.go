@@ -60,23 +60,17 @@ func nodeGPUs(r map[string]string) (all, free job.Resources) {
 			most = gres{g.kind, has[g.kind]}
 		}
 	}
-	used := parseGres(cmp.Or(given(r["GresUsed"]), r["AllocTRES"]))
-	busy, untyped, typed := 0, 0, false
-	for _, u := range used {
-		switch u.kind {
-		case "":
-			untyped += u.count
-		case most.kind:
-			busy += u.count
-		}
-		typed = typed || u.kind != ""
+	busy := map[string]int{}
+	for _, u := range parseGres(cmp.Or(given(r["GresUsed"]), r["AllocTRES"])) {
+		busy[u.kind] += u.count
 	}
-	if !typed {
-		busy = untyped
+	used := busy[most.kind]
+	if untyped, is := busy[""]; is && len(busy) == 1 {
+		used = untyped
 	}
 	all = job.Resources{GPUs: most.count, GPUType: most.kind}
 	free = all
-	free.GPUs = max(0, most.count-max(0, busy))
+	free.GPUs = max(0, most.count-max(0, used))
 	return all, free
 }
 

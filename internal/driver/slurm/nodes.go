@@ -76,10 +76,7 @@ func parseNodes(out string, s site) (nodes []cluster.Node) {
 const guessedMem = 1 << 30
 
 func parseNode(r map[string]string, s site) cluster.Node {
-	cpus := parseCount(r["CPUEfctv"]) // without the CPUs that are reserved for the system
-	if cpus == 0 {
-		cpus = parseCount(r["CPUTot"])
-	}
+	cpus := cmp.Or(parseCount(r["CPUEfctv"]), parseCount(r["CPUTot"])) // the first is without the CPUs that are reserved for the system
 	n := cluster.Node{Name: r["NodeName"], Down: nodeState(r["State"], r["Reason"])}
 	if cores := parseCount(r["Sockets"]) * parseCount(r["CoresPerSocket"]); cores > 0 && parseCount(r["CPUTot"]) > cores { // slurm.conf may have CPUs=CORES
 		n.Threads = parseCount(r["ThreadsPerCore"])
@@ -93,8 +90,8 @@ func parseNode(r map[string]string, s site) cluster.Node {
 	n.Capacity = job.Resources{CPUs: cpus, Mem: max(mem, 0)}
 	n.Free = n.Capacity.Minus(job.Resources{CPUs: parseCount(r["CPUAlloc"]), Mem: parseMegabytes(r["AllocMem"])})
 	n.Free = job.Resources{CPUs: max(n.Free.CPUs, 0), Mem: max(n.Free.Mem, 0)}
-	all, free := nodeGPUs(r)
-	n.Capacity.GPUs, n.Capacity.GPUType, n.Free.GPUs, n.Free.GPUType = all.GPUs, all.GPUType, free.GPUs, free.GPUType
+	gpus, freeGPUs := nodeGPUs(r)
+	n.Capacity, n.Free = n.Capacity.Plus(gpus), n.Free.Plus(freeGPUs)
 	if f := given(r["ActiveFeatures"]); f != "" {
 		n.Features = strings.Split(f, ",")
 	}

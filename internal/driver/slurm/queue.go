@@ -52,8 +52,7 @@ func parseQueue(rows [][]string, partitions []cluster.Partition, tiers map[strin
 func parseJob(f []string, partitions map[string]*cluster.Partition, s site) queued {
 	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: given(f[15]), QOS: given(f[16]), Count: max(parseCount(f[4]), 1)}}
 	priority, _ := digits(f[11])
-	number, _ := digits(leadingDigits(f[0]))
-	q.place = [3]int64{0, -priority, number}
+	q.place = [3]int64{0, -priority, int64(driver.LeadingNumber(f[0]))}
 	mem := int64(0)
 	if s.memory {
 		mem = parseMegabytes(tres(f[6], "mem"))
@@ -75,10 +74,6 @@ func parseJob(f []string, partitions map[string]*cluster.Partition, s site) queu
 		q.Limit = end.Sub(q.Start)
 	}
 	return q
-}
-
-func leadingDigits(s string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
 // perNode divides a job's resources by its number of nodes, rounded up. A pending job with
@@ -125,30 +120,36 @@ var (
 	isHeld   = driver.Says(`^(Dependency|DependencyNeverSatisfied|JobHeldUser|JobHeldAdmin|BeginTime|JobArrayTaskLimit)$`)
 )
 
-// watched is the state of one of berth's jobs in a poll (watchFields).
+// watched is the state of one of berth's jobs in a poll. The zero value is that of a job that squeue does not know.
 type watched struct {
-	id     string
+	batch.Status
 	state  string
-	start  job.Time // when it started or is planned to start; 0: unknown
-	end    job.Time // when it ends or ended; 0: no end
-	limit  time.Duration
-	nodes  string // host list
-	exit   int    // exit status of its script
-	signal int    // signal that ended its script
+	exit   int // exit status of its script
+	signal int // signal that ended its script
 	reason string
 	at     job.Time // when it was submitted
 	script string
 }
 
+// parseWatched returns the jobs in squeue's rows (watchFields), by id.
 func parseWatched(rows [][]string) map[string]watched {
 	jobs := make(map[string]watched, len(rows))
 	for _, f := range rows {
-		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), limit: parseLimit(f[4]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
-		if w.limit == 0 && states.Phase(w.state) != batch.Over {
-			w.end = 0 // Slurm prints a time in one year
+		w := watched{state: f[1], reason: f[7], at: parseTime(f[8]), script: f[9], Status: batch.Status{Phase: states.Phase(f[1]), Start: parseTime(f[2]), End: parseTime(f[3])}}
+		if parseLimit(f[4]) == 0 && w.Phase != batch.Over {
+			w.End = 0 // Slurm prints a time in one year
+		}
+		if w.Phase != batch.Waiting {
+			w.Hosts, _ = expandHosts(f[5]) // without hosts no node counts as lost
+		}
+		switch w.Phase {
+		case batch.Waiting:
+			w.Why, w.Never = reasonWords(w.reason), neverStarts(w.reason)
+		case batch.Odd, batch.Gone: // a state that is not known here
+			w.Phase, w.Why = batch.Odd, strings.ToLower(w.state)
 		}
 		w.exit, w.signal = parseExit(f[6])
-		jobs[w.id] = w
+		jobs[f[0]] = w
 	}
 	return jobs
 }
@@ -161,21 +162,6 @@ const sameBy = time.Minute
 func (w watched) isOther(j batch.Job) bool {
 	script, at := batch.Submitted(j.Dir)
 	return w.script != "" && script != "" && at != 0 && filepath.Base(w.script) != filepath.Base(script) && w.at > at.Add(sameBy)
-}
-
-// status returns a job's state. The zero value, for a job that squeue does not know, gives batch.Gone.
-func (w watched) status() batch.Status {
-	st := batch.Status{Phase: states.Phase(w.state), Start: w.start, End: w.end}
-	if st.Phase != batch.Waiting {
-		st.Hosts, _ = expandHosts(w.nodes) // without hosts no node counts as lost
-	}
-	switch {
-	case st.Phase == batch.Waiting:
-		st.Why, st.Never = reasonWords(w.reason), neverStarts(w.reason)
-	case st.Phase == batch.Odd, st.Phase == batch.Gone && w.state != "":
-		st.Phase, st.Why = batch.Odd, strings.ToLower(w.state)
-	}
-	return st
 }
 
 // states are the states of jobs.

@@ -38,7 +38,7 @@ func TestRepeatedID(t *testing.T) {
 		{"/home/me/own.sh", time.Hour, "", false},
 		{"/home/me/own.sh", time.Hour, t.TempDir(), false},
 	} {
-		w := watched{id: "4", state: "RUNNING", at: at.Add(c.after), script: c.script}
+		w := watched{state: "RUNNING", at: at.Add(c.after), script: c.script}
 		if got := w.isOther(batch.Job{ID: "4", Dir: c.dir}); got != c.other {
 			t.Errorf("%+v: %t", c, got)
 		}

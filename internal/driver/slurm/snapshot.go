@@ -23,18 +23,17 @@ type texts struct {
 // Snapshot asks Slurm for nodes, partitions, reservations and the whole queue, jobs of this
 // user included. Hidden partitions (scontrol without --all) are not in it, but jobs of
 // hidden partitions are, if they occupy visible nodes.
-func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+func (s *System) Snapshot(ctx context.Context, inside string) (snap cluster.Snapshot, err error) {
 	t, err := s.query(ctx, inside)
 	if err != nil {
-		return cluster.Snapshot{}, err
+		return snap, err
 	}
 	user := batch.UserName(s.User)
 	if strings.Contains(strings.ReplaceAll(t.reservations, "Groups=(null)", ""), "Groups=") {
 		t.groups = s.Groups(ctx)
 	}
-	snap, err := t.snapshot(user, os.Getuid() == 0)
-	if err != nil {
-		return cluster.Snapshot{}, job.FatalError("slurm", "the queue cannot be read", err)
+	if snap, err = t.snapshot(user, os.Getuid() == 0); err != nil {
+		return snap, job.FatalError("slurm", "the queue cannot be read", err)
 	}
 	snap.Queue.Accounting = s.limits(ctx, user)
 	return snap, nil

@@ -30,7 +30,7 @@ type System struct {
 // Open returns Slurm as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{Tools: batch.Tools{User: env, Env: commandEnv(env), Needed: []string{"sbatch"}, Variable: "SLURM_CONF", Config: defaultConfig,
-		Load: "log in where Slurm is installed, or load its module", Patience: commandTimeout, Away: errAway, Classify: classify, ID: jobID}}
+		Load: "log in where Slurm is installed, or load its module", Patience: commandTimeout, Classify: classify, ID: jobID}}
 }
 
 // jobID finds the id in the output of sbatch --parsable: the id, and after a semicolon the cluster.
@@ -201,7 +201,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 			all[j.ID] = batch.AnotherJob
 			continue
 		}
-		st := w.status()
+		st := w.Status
 		if j.Explain && (st.Phase == batch.Gone || st.Phase == batch.Ending || st.Phase == batch.Over) {
 			if !known {
 				w = s.account(ctx, j.ID)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -125,26 +124,8 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 	return s, apart
 }
 
-// Driver keeps workers running on hosts. If another allocation has one of the hosts of a new one, that waits until the other has ended.
-type Driver struct {
-	*local.Driver
-	now func() job.Time
-}
-
-// New returns the driver for hosts. It ends the workers of allocations that no coordinator knows any more.
+// New returns the driver for hosts. It ends the workers of allocations that no coordinator knows any more. If another allocation has one of
+// the hosts of a new one, that waits until the other has ended.
 func (Backend) New(s driver.Setup) (driver.Driver, error) {
-	return &Driver{local.Open(local.Options{Setup: s, Dir: filepath.Join(s.State, Name)}), s.Now}, nil
-}
-
-// Snapshot asks the hosts of all allocations for their cores and memory.
-func (d *Driver) Snapshot(ctx context.Context, _ string) (cluster.Snapshot, error) {
-	var all job.Remote
-	for _, r := range d.Remotes() {
-		all.Command, all.Agent = r.Command, r.Agent
-		all.Hosts = append(all.Hosts, r.Hosts...)
-	}
-	slices.SortFunc(all.Hosts, func(a, b job.Host) int { return strings.Compare(a.Name, b.Name) })
-	all.Hosts = slices.Compact(all.Hosts)
-	s, _ := survey(ctx, d.now(), all, "")
-	return s.Snapshot, nil
+	return local.Open(local.Options{Setup: s, Dir: filepath.Join(s.State, Name)}), nil
 }

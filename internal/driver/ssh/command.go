@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,12 +33,12 @@ var options = strings.Fields(fmt.Sprintf("-T -x -o BatchMode=yes -o ConnectTimeo
 	"-o ControlPath=none -o RemoteCommand=none -o ClearAllForwardings=yes -o PermitLocalCommand=no", int(connectTime.Seconds())))
 
 // command returns the command that runs a shell script on a host. The script contains no single quotes, so that every shell of a user passes it on unchanged.
-func command(ctx context.Context, r *wire.Remote, script string, extra ...string) *exec.Cmd {
+func command(ctx context.Context, r *wire.Remote, script string) *exec.Cmd {
 	words := strings.Fields(r.Command)
 	if len(words) == 0 {
 		words = []string{"ssh"}
 	}
-	words = append(append(append(append(words, options...), r.Options...), extra...), "--", r.Host.Name, "exec /bin/sh -c '"+script+"'")
+	words = slices.Concat(words, options, r.Options, []string{"--", r.Host.Name, "exec /bin/sh -c '" + script + "'"})
 	if r.Host.Name == job.ThisHost {
 		words = []string{"/bin/sh", "-c", script}
 	}

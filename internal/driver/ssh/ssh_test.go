@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/local"
@@ -60,16 +59,6 @@ func (d *onHosts) Adopt(ctx context.Context, id job.AllocID, req job.AllocReques
 	return d.Driver.Adopt(ctx, id, d.named(id, req))
 }
 
-// Snapshot asks those hosts that no allocation has yet, too.
-func (d *onHosts) Snapshot(ctx context.Context, id string) (cluster.Snapshot, error) {
-	own := d.Driver.(*Driver)
-	if of, err := own.Snapshot(ctx, id); err != nil || len(of.Nodes) > 1 {
-		return of, err
-	}
-	s, _ := survey(ctx, own.now(), d.named("seen", job.AllocRequest{Nodes: 2}).Remote, "")
-	return s.Snapshot, nil
-}
-
 // TestDriver runs the conformance suite on real servers.
 func TestDriver(t *testing.T) {
 	hosts := fleet.ForTest(t, fleet.Options{}, fleet.Names(fleet.Machine{}, "h1", "h2", "h3")...)
@@ -80,8 +69,7 @@ func TestDriver(t *testing.T) {
 	node := job.Resources{CPUs: 1, Mem: 1 << 30}
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: node, WallTime: 3 * time.Second}, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		setup := driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report, Now: func() job.Time { return job.Time(time.Now().UnixNano()) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
-		d := &Driver{Driver: local.New(local.Options{Setup: setup, Dir: s.Dir}), now: setup.Now}
-		return &onHosts{Driver: d, hosts: hosts, perNode: 1}
+		return &onHosts{Driver: local.New(local.Options{Setup: setup, Dir: s.Dir}), hosts: hosts, perNode: 1}
 	})
 }
 

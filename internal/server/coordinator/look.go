@@ -49,8 +49,9 @@ func (s *Server) observeQueue(ctx context.Context, q queueOf) {
 }
 
 // snapshot returns what the nodes and the queue of a batch system are like now, and its driver.
-func (s *Server) snapshot(ctx context.Context, q queueOf) (d driver.Driver, snap cluster.Snapshot, err error) {
-	if d = s.backends.driver(q.on); d == nil {
+func (s *Server) snapshot(ctx context.Context, q queueOf) (d driver.Observer, snap cluster.Snapshot, err error) {
+	d, ok := s.backends.driver(q.on).(driver.Observer)
+	if !ok {
 		return nil, snap, job.TransientError(q.on, "its commands are not on the coordinator's PATH", nil)
 	}
 	snap, err = d.Snapshot(ctx, q.cluster)
@@ -58,7 +59,7 @@ func (s *Server) snapshot(ctx context.Context, q queueOf) (d driver.Driver, snap
 }
 
 // rememberQueue asks accounting for what was before the first look.
-func (s *Server) rememberQueue(ctx context.Context, d driver.Driver, snap *cluster.Snapshot) {
+func (s *Server) rememberQueue(ctx context.Context, d driver.Observer, snap *cluster.Snapshot) {
 	r, ok := d.(driver.Remembering)
 	if !ok || snap.Queue == nil || !s.queues.Begins(snap) {
 		return

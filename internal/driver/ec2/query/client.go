@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -50,9 +51,7 @@ func New(ctx context.Context, c aws.Config) (*Client, error) {
 // say. An error that the provider answers is a smithy.APIError.
 func (c *Client) Call(ctx context.Context, action string, parameters url.Values, answer any) error {
 	form := url.Values{"Action": {action}, "Version": {version}}
-	for name, values := range parameters {
-		form[name] = values
-	}
+	maps.Copy(form, parameters)
 	body := form.Encode()
 	if err := c.repeat(ctx, func() error { return c.attempt(ctx, body, answer) }); err != nil {
 		return &smithy.OperationError{ServiceID: service, OperationName: action, Err: err}
