@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/server/leader"
 	"berth/internal/sys/private"
+	"berth/internal/sys/probe"
 	"berth/internal/sys/statedir"
 )
 
@@ -68,25 +69,16 @@ func Kill(h statedir.Home) (pid int, err error) {
 	if again, err := listener(h); err != nil || again != pid {
 		return 0, errors.Join(ErrNoServer, err)
 	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+	ended, err := probe.Kill(fd, deathTime)
+	if err != nil {
 		return 0, fmt.Errorf("kill process %d: %w", pid, err)
 	}
-	if !ends(fd, deathTime) {
+	if !ended {
 		return 0, job.TransientError(fmt.Sprintf("process %d", pid),
 			"your coordinator was killed and has not ended: it waits in the kernel, usually for a file system that does not answer", nil).
 			Advice("bring that file system back, or restart the machine; the jobs go on under the next coordinator")
 	}
 	return pid, nil
-}
-
-// ends waits for the end of a process.
-func ends(pidfd int, within time.Duration) bool {
-	for end := time.Now().Add(within); ; {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(max(0, time.Until(end).Milliseconds())))
-		if !errors.Is(err, unix.EINTR) {
-			return n > 0
-		}
-	}
 }
 
 // listener returns the process that listens on the socket of the state folder (unix(7), SO_PEERCRED).
