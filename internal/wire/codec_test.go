@@ -19,6 +19,7 @@ import (
 	"berth/internal/core/job/task"
 	"berth/internal/core/mpack"
 	"berth/internal/core/step"
+	"berth/internal/sys/probe"
 )
 
 // TestEveryMessageCanBeDecoded counts the types that message.go declares, so that one that is added
@@ -172,13 +173,13 @@ func TestDecodeRefusesValuesOutOfRange(t *testing.T) {
 		&Hello{Version: Version, Running: []job.Attempt{a, bad}},
 		&Hello{Version: Version, Held: []job.Attempt{bad}},
 		&Hello{Version: Version, Capacity: job.Resources{CPUs: -1}},
-		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, Phase: 99}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, PhaseProgress: probe.PhaseProgress{Phase: 99}}}},
 		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: bad}}}},
 		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a, Source: 99}}}},
 		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a, N: math.Inf(1)}}}},
 		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a, Fraction: math.NaN()}}}},
-		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, Part: math.NaN()}}},
-		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, Part: math.Inf(1)}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, PhaseProgress: probe.PhaseProgress{Part: math.NaN()}}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Attempt: a}, PhaseProgress: probe.PhaseProgress{Part: math.Inf(1)}}}},
 		PhaseEntered{PhaseEntered: event.PhaseEntered{Attempt: a, Phase: 99}},
 		GrantWanted{Attempt: bad, Phase: job.PhaseSort},
 		CommitWanted{Attempt: bad},
@@ -245,7 +246,7 @@ func TestFramesThatAreTooLarge(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, m := range []Message{
 		&Hello{Version: Version, Node: "a1/0", Running: []job.Attempt{{Job: "bag-1", Task: 3, N: 1}}},
-		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Source: job.ProgressInput, N: 7, Fraction: 0.5, CPU: time.Second}, Phase: job.PhaseMap, Part: 0.5, Status: "reading"}}},
+		&Heartbeat{Progress: []Progress{{Progress: job.Progress{Source: job.ProgressInput, N: 7, Fraction: 0.5, CPU: time.Second}, PhaseProgress: probe.PhaseProgress{Phase: job.PhaseMap, Part: 0.5, Status: "reading"}}}},
 		Ended{AttemptEnded: event.AttemptEnded{Outcome: event.Failed, Stats: []job.PhaseStat{{Phase: job.PhaseFetch}}, Counters: map[string]int64{"a,b": 1}}},
 		&Start{Entry: job.Entry{"x"}, Split: &job.Split{Ranges: []job.Range{{Path: "/a", Length: -1}}}},
 		&Job{Spec: []byte("{}")},

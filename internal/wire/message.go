@@ -6,6 +6,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/task"
 	"berth/internal/core/step"
+	"berth/internal/sys/probe"
 )
 
 // Message is a message between coordinator and worker: a value of one of the types of messages.
@@ -80,12 +81,8 @@ type Heartbeat struct {
 
 // Progress is the progress of a running attempt and of its current phase.
 type Progress struct {
-	job.Progress `msgpack:",inline"`
-	Phase        job.Phase `msgpack:"p"`            // PhaseNone: the attempt waits for a grant
-	BytesIn      int64     `msgpack:"bi,omitempty"` // read by the phase
-	BytesOut     int64     `msgpack:"bo,omitempty"` // written by the phase
-	Part         float64   `msgpack:"pf"`           // part of the phase's input that was read, 0 to 1; −1: unknown
-	Status       string    `msgpack:"st,omitempty"` // the last reporter:status line
+	job.Progress        `msgpack:",inline"`
+	probe.PhaseProgress `msgpack:",inline"`
 }
 
 // HeartbeatAck answers Heartbeat.

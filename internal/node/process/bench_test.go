@@ -54,7 +54,7 @@ func BenchmarkStreaming(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	meter := probe.NewMeter(probe.Now, nil)
+	meter := probe.NewMeter(probe.Now)
 	s := &Set{Meter: meter}
 	log := &Log{Path: b.TempDir() + "/log", Prefix: ReportPrefix, Meter: meter, Count: meter.Counter}
 	p := &Program{Set: s, Lanes: l, Find: func() (string, error) { return "/bin/cat", nil }, Log: log,

@@ -24,7 +24,7 @@ func shell(t *testing.T, dir, command string) job.PhaseStat {
 		t.Fatal(err)
 	}
 	defer func() { _ = null.Close() }()
-	set := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	set := &Set{Meter: probe.NewMeter(probe.Now)}
 	set.Meter.Enter(job.PhaseCompute)
 	c := &Command{Path: "/bin/sh", Args: []string{"sh", "-ec", command}, Dir: dir, Env: os.Environ(), Grace: time.Second}
 	over := make(chan error, 1)

@@ -175,7 +175,7 @@ func TestFamilies(t *testing.T) {
 				t.Fatal(err)
 			}
 			trees[i] = plantTree(t, dir, ways, end == "killed")
-			sets[i].Meter = probe.NewMeter(probe.Now, nil)
+			sets[i].Meter = probe.NewMeter(probe.Now)
 			over[i] = trees[i].run(t, l, &sets[i], i)
 			defer sets[i].Kill()
 		}

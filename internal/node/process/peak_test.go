@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/job"
 	"berth/internal/sys/probe"
 )
 
@@ -28,7 +29,8 @@ func TestPeakBesideGrowingWorker(t *testing.T) {
 		_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins anew
 	}()
 	least := ownPeak() + more
-	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	s := &Set{Meter: probe.NewMeter(probe.Now)}
+	s.Meter.Enter(job.PhaseCompute)
 	done := make(chan int64, 1)
 	l.Run(-1, func(*Lane) {
 		c := &Command{Path: "/usr/bin/dd", Args: []string{"dd", fmt.Sprintf("bs=%d", least), "count=1", "iflag=fullblock"}, Dir: "/", Env: os.Environ(), Grace: time.Second}
@@ -52,7 +54,7 @@ func TestPeakBesideGrowingWorker(t *testing.T) {
 	if rss := <-done; rss < least {
 		t.Fatalf("the program had %d bytes", rss)
 	}
-	if peak := s.Meter.Snapshot().PeakMemory; peak < least {
+	if peak := s.Meter.Finish()[0].PeakMemory; peak < least {
 		t.Errorf("its peak is %d bytes", peak)
 	}
 }
@@ -81,7 +83,8 @@ func TestPeakOfWorker(t *testing.T) {
 			}
 		}
 	}()
-	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	s := &Set{Meter: probe.NewMeter(probe.Now)}
+	s.Meter.Enter(job.PhaseCompute)
 	done := make(chan struct{})
 	l.Run(-1, func(*Lane) {
 		defer close(done)
@@ -97,7 +100,7 @@ func TestPeakOfWorker(t *testing.T) {
 	<-done
 	close(stop)
 	<-grown
-	if peak := s.Meter.Snapshot().PeakMemory; peak > 0 {
+	if peak := s.Meter.Finish()[0].PeakMemory; peak > 0 {
 		t.Errorf("they held %d bytes", peak)
 	}
 }
@@ -111,7 +114,8 @@ func TestPeakOfSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	const script = `exec 3<&0; for i in 1 2 3; do { x=$(head -c 60000000 /dev/zero | tr '\0' x); cat <&3; } & done; wait`
-	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	s := &Set{Meter: probe.NewMeter(probe.Now)}
+	s.Meter.Enter(job.PhaseCompute)
 	ended := make(chan error, 1)
 	l.Run(-1, func(*Lane) {
 		c := &Command{Path: "/bin/bash", Args: []string{"bash", "-c", script}, Dir: "/", Env: os.Environ(), Grace: time.Second}
@@ -135,7 +139,7 @@ func TestPeakOfSeveral(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if peak := s.Meter.Snapshot().PeakMemory; peak < 150<<20 {
+	if peak := s.Meter.Finish()[0].PeakMemory; peak < 150<<20 {
 		t.Errorf("the peak of three processes of 60 MB each is %d bytes", peak)
 	}
 }

@@ -42,7 +42,7 @@ func TestPlantedCrash(t *testing.T) {
 		for i, outcome := range want {
 			over := make(chan *Failure, 1)
 			lanes.Run(-1, func(*Lane) {
-				s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+				s := &Set{Meter: probe.NewMeter(probe.Now)}
 				e, err := s.Run(&c, []uintptr{null.Fd(), null.Fd(), null.Fd()})
 				if err != nil {
 					t.Error(err)

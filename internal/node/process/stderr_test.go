@@ -12,7 +12,7 @@ import (
 )
 
 func newLog(t testing.TB) (*Log, *probe.Meter) {
-	m := probe.NewMeter(probe.Now, nil)
+	m := probe.NewMeter(probe.Now)
 	c := &Counters{Meter: m, Limits: (&job.MapReduceSpec{}).CounterLimits()}
 	return &Log{Path: filepath.Join(t.TempDir(), "logs", "log"), Prefix: ReportPrefix, Meter: m, Count: c.Add}, m
 }

@@ -19,7 +19,7 @@ func TestWarn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	s := &Set{Meter: probe.NewMeter(probe.Now)}
 	script := `trap 'echo signalled' USR1; echo ready; while :; do sleep 0.01; done`
 	c := &Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: "/", Env: os.Environ(), Grace: time.Second}
 	begun, ended := make(chan *Process, 1), make(chan struct{})

@@ -32,23 +32,22 @@ var (
 func (a *Attempt) Prepare(ctx context.Context, left []disk.File) error {
 	for _, f := range left {
 		a.begun = true
-		n, stamp, err := a.Client.Send(ctx, a.ID, f.Name, f.Path)
+		s, err := a.Client.Send(ctx, a.ID, f.Name, f.Path)
 		if err != nil {
 			return err
 		}
-		a.Sent(f.Name, n)
-		a.names, a.files, a.latest = append(a.names, f.Name), append(a.files, stamp.file), stamp
+		a.Sent(f.Name, s.Size)
+		a.names, a.files, a.latest = append(a.names, f.Name), append(a.files, s.File), s
 	}
 	return nil
 }
 
 // Commit asks the server to rename the sent files to their final names.
-func (a *Attempt) Commit(ctx context.Context, lease time.Duration) error {
+func (a *Attempt) Commit(ctx context.Context, lease time.Duration) (err error) {
 	if len(a.names) == 0 {
 		return nil
 	}
-	beside, err := a.Client.Commit(ctx, a.ID, a.names, a.except, a.latest, lease)
-	a.beside = beside
+	a.beside, err = a.Client.Commit(ctx, a.ID, a.names, a.except, a.latest, lease)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/mpack"
 	"berth/internal/node/process"
 )
 
@@ -62,7 +62,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	defer a.Body.Close()
 	text, err := readAll(a.Body)
 	var f process.Failure
-	if err != nil || json.Unmarshal(text, &f) != nil {
+	if err != nil || mpack.Decode(text, &f) != nil {
 		return nil, lost("the machine with the files answers %s", a.Status)
 	}
 	return nil, failureOf(&f)
@@ -77,7 +77,9 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, s
 	defer a.Body.Close()
 	text, err := readAll(a.Body)
 	if err == nil && answer != nil {
-		err = json.Unmarshal(text, answer)
+		if err = mpack.Decode(text, answer); err != nil {
+			return process.Broken("the answer of the machine with the files is not understood: %v", err)
+		}
 	}
 	return err
 }
@@ -101,15 +103,14 @@ func attemptPath(at job.Attempt) string { return fmt.Sprintf("%s/attempts/%d", t
 
 // Needs returns what the task of an attempt needs.
 func (c *Client) Needs(ctx context.Context, at job.Attempt) (*Needs, error) {
-	var text json.RawMessage
-	if err := c.ask(ctx, http.MethodGet, taskPath(at)+"/needs", nil, 0, &text); err != nil {
+	var n Needs
+	if err := c.ask(ctx, http.MethodGet, taskPath(at)+"/needs", nil, 0, &n); err != nil {
 		return nil, err
 	}
-	n, err := parseNeeds(text)
-	if err != nil {
+	if err := n.Check(); err != nil {
 		return nil, process.Broken("%v", err)
 	}
-	return n, nil
+	return &n, nil
 }
 
 // Content returns a reader of a content from the offset on.
@@ -125,47 +126,41 @@ func (c *Client) Content(ctx context.Context, id job.ID, sum string, offset int6
 	return a.Body, nil
 }
 
-// Stamp is a reading of the server's clock, with the time of this machine at which it arrived.
+// Stamp is the answer to an upload, with the time of this machine at which it arrived.
 type Stamp struct {
-	clock int64
-	at    time.Time
-	file  uint64 // see Received
+	Received
+	at time.Time
 }
 
-// Send sends a file as the output name of an attempt, and returns its size in bytes. When Send returns without an
-// error, the file is complete on the server.
-func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (int64, Stamp, error) {
+// Send sends a file as the output name of an attempt. When Send returns without an error, the file is complete on the
+// server.
+func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (s Stamp, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return 0, Stamp{}, err
+		return s, err
 	}
 	defer f.Close() // only read
 	st, err := f.Stat()
 	if err != nil {
-		return 0, Stamp{}, err
+		return s, err
 	}
 	h := sha256.New()
 	body := io.TeeReader(io.LimitReader(f, st.Size()), h)
 	path := fmt.Sprintf("%s/outputs?name=%s&mode=%o", attemptPath(at), url.QueryEscape(name), st.Mode().Perm())
-	var r Received
-	if err := c.ask(ctx, http.MethodPut, path, body, st.Size(), &r); err != nil {
-		return 0, Stamp{}, err
+	if err := c.ask(ctx, http.MethodPut, path, body, st.Size(), &s.Received); err != nil {
+		return s, err
 	}
-	if r.Size != st.Size() || r.Sum != hex.EncodeToString(h.Sum(nil)) {
-		return 0, Stamp{}, lost("%s did not arrive as it was sent", name)
+	if s.Size != st.Size() || s.Sum != hex.EncodeToString(h.Sum(nil)) {
+		return s, lost("%s did not arrive as it was sent", name)
 	}
-	return r.Size, Stamp{clock: r.Clock, at: time.Now(), file: r.File}, nil
+	s.at = time.Now()
+	return s, nil
 }
 
 // Commit asks the server to commit an attempt's outputs, except those with these indices, and returns where these are. The server refuses if the
 // request arrives later than left from now.
 func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, except []int32, s Stamp, left time.Duration) ([]string, error) {
-	until := s.clock + int64(time.Since(s.at)+left)
-	escaped := make([]string, len(names))
-	for i, n := range names {
-		escaped[i] = url.PathEscape(n)
-	}
-	text, err := json.Marshal(Commit{Names: escaped, Until: until, Except: except})
+	text, err := mpack.Append(nil, Commit{names, s.Clock.Add(time.Since(s.at) + left), except})
 	var answer Committed
 	if err == nil {
 		err = c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", bytes.NewReader(text), int64(len(text)), &answer)

@@ -3,24 +3,23 @@ package transfer
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/google/renameio/v2"
 
 	"berth/internal/core/job"
+	"berth/internal/core/mpack"
 	"berth/internal/mapreduce"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
+	"berth/internal/sys/probe"
 )
 
 // landing has the files that an attempt has sent and not committed.
@@ -93,7 +92,7 @@ func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (*Re
 		file.Drop()
 		return nil, process.OutputError(file.Name(), err)
 	}
-	return &Received{Size: n, Sum: hex.EncodeToString(h.Sum(nil)), Clock: s.clock.now()}, nil
+	return &Received{Size: n, Sum: hex.EncodeToString(h.Sum(nil)), Clock: probe.Now()}, nil
 }
 
 // receive opens the hidden file for the output name. The caller holds the landing's lock.
@@ -175,20 +174,22 @@ func (sv *served) openLog(at job.Attempt) func() (disk.Incoming, error) {
 func (s *Server) commit(r *request) (any, error) {
 	sv, at := r.of, r.at
 	var c Commit
-	if err := json.NewDecoder(io.LimitReader(r.Body, maxAnswer)).Decode(&c); err != nil {
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	if err == nil {
+		err = mpack.Decode(text, &c)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("commit: %w", err)
 	}
 	l := sv.landing(at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, name := range c.Names {
-		name, err := url.PathUnescape(name)
-		if err != nil || !l.sent[name] {
+	for _, name := range c.Names {
+		if !l.sent[name] {
 			return nil, lost("output %s did not arrive", name)
 		}
-		c.Names[i] = name
 	}
-	lease := time.Duration(c.Until - s.clock.now())
+	lease := c.Until.Sub(probe.Now())
 	switch {
 	case l.place == nil:
 		return nil, lost("no output arrived")

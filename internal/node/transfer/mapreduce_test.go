@@ -254,12 +254,12 @@ func TestParts(t *testing.T) {
 	var err error
 	names := []string{"part-00001", "side/more"}
 	for _, name := range names {
-		if _, s, err = c.Send(t.Context(), at, name, text); err != nil {
+		if s, err = c.Send(t.Context(), at, name, text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"part-00000", "part-00001.gz", "_SUCCESS", "_temporary/x", "../x", "/x", ".", "side/../../x"} {
-		if _, _, err := c.Send(t.Context(), at, name, text); err == nil {
+		if _, err := c.Send(t.Context(), at, name, text); err == nil {
 			t.Errorf("%q was taken", name)
 		}
 	}
@@ -284,10 +284,10 @@ func TestParts(t *testing.T) {
 		t.Errorf("the part: %v, %v", st, err)
 	}
 	other := job.Attempt{Job: "mr-1", Task: 3, N: 1}
-	if _, _, err := c.Send(t.Context(), other, "part-00000", text); err != nil {
+	if _, err := c.Send(t.Context(), other, "part-00000", text); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = c.Send(t.Context(), at, files.Stderr, text)
+	_, err = c.Send(t.Context(), at, files.Stderr, text)
 	if err := errors.Join(c.Drop(t.Context(), other), err); err != nil {
 		t.Fatal(err)
 	}

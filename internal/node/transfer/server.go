@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,10 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/mpack"
 	"berth/internal/node/collect"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
@@ -34,11 +33,10 @@ type Jobs interface {
 
 // Server serves one host.
 type Server struct {
-	jobs  Jobs
-	site  files.Site // its Parts has notes on uncommitted files, which the next process removes
-	clock clock
-	log   *slog.Logger
-	mux   *http.ServeMux
+	jobs Jobs
+	site files.Site // its Parts has notes on uncommitted files, which the next process removes
+	log  *slog.Logger
+	mux  *http.ServeMux
 
 	mu     sync.Mutex
 	served map[job.ID]*served
@@ -60,7 +58,7 @@ type served struct {
 // server noted there are removed.
 func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
 	s := &Server{jobs: jobs, site: files.Site{Parts: files.Parts{Root: notes}, Durable: files.NewDurable()},
-		clock: clock{time.Now()}, log: log, mux: http.NewServeMux(), served: make(map[job.ID]*served)}
+		log: log, mux: http.NewServeMux(), served: make(map[job.ID]*served)}
 	s.site.Parts.Clear()
 	s.handle("GET /jobs/{job}/tasks/{task}/needs", s.needs)
 	s.handle("GET /jobs/{job}/contents/{sum}", s.content)
@@ -99,7 +97,8 @@ func (s *Server) handle(pattern string, f func(*request) (any, error)) {
 			answer = process.FailureOf(err)
 		}
 		if answer != nil {
-			_ = json.NewEncoder(w).Encode(answer) // the host may have closed the connection
+			text, _ := mpack.Append(nil, answer) // all answers can be encoded
+			_, _ = w.Write(text)                 // the host may have closed the connection
 		}
 	})
 }

@@ -20,6 +20,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/mpack"
 	"berth/internal/node/collect"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
@@ -182,7 +183,7 @@ func TestNames(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	made := "out" + odd[2:]
-	_, s, err := r.client.Send(t.Context(), attempt(0, 1), made, filepath.Join(dir, odd))
+	s, err := r.client.Send(t.Context(), attempt(0, 1), made, filepath.Join(dir, odd))
 	r.ok(err)
 	r.ok(r.commit(attempt(0, 1), []string{made}, s, time.Hour))
 	if got, err := os.ReadFile(filepath.Join(r.dir, made)); err != nil || string(got) != "text" {
@@ -382,7 +383,7 @@ func TestOutputs(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "src")
 	send := func(at job.Attempt, name, text string) (Stamp, error) {
 		r.ok(os.WriteFile(src, []byte(text), 0o755))
-		_, s, err := r.client.Send(t.Context(), at, name, src)
+		s, err := r.client.Send(t.Context(), at, name, src)
 		return s, err
 	}
 	for _, name := range []string{"in", "../x", "/etc/x", "made/../in", "made", "", "away/x", "."} {
@@ -476,7 +477,7 @@ func TestRuns(t *testing.T) {
 // TestNotes: what a server that was killed left is removed by the next one.
 func TestNotes(t *testing.T) {
 	r := newRig(t, job.BagSpec{Command: []string{"true"}, Outputs: []string{"a"}}, job.Entry{})
-	_, _, err := r.client.Send(t.Context(), attempt(0, 1), "a", r.write("src", "text"))
+	_, err := r.client.Send(t.Context(), attempt(0, 1), "a", r.write("src", "text"))
 	r.ok(err)
 	NewServer(r.server.jobs, r.server.site.Parts.Root, slog.New(slog.DiscardHandler))
 	if left, _ := filepath.Glob(filepath.Join(r.dir, ".*.part")); len(left) > 0 {
@@ -486,11 +487,16 @@ func TestNotes(t *testing.T) {
 
 // FuzzNeeds: nothing that a server may answer leads out of a task's folder.
 func FuzzNeeds(f *testing.F) {
-	f.Add([]byte(`{"items":[{"path":"a","kind":"folder"},{"path":"a/b","kind":"link","target":"/"},{"path":"a/b/c","kind":"folder"}]}`))
-	f.Add([]byte(`{"items":[{"path":"../a","kind":"folder"}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		n, err := parseNeeds(text)
+	for _, n := range []Needs{{[]Item{{Path: "a", Kind: Folder}, {Path: "a/b", Kind: Link, Target: "/"}, {Path: "a/b/c", Kind: Folder}}}, {[]Item{{Path: "../a", Kind: Folder}}}} {
+		text, err := mpack.Append(nil, n)
 		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var n Needs
+		if mpack.Decode(text, &n) != nil || n.Check() != nil {
 			return
 		}
 		links := map[string]bool{}
@@ -559,7 +565,7 @@ func TestCollectedOutputs(t *testing.T) {
 		for _, name := range []string{files.Stderr, files.Stdout} {
 			r.ok(os.WriteFile(src, []byte(text), 0o600))
 			var err error
-			_, s, err = r.client.Send(t.Context(), at, name, src)
+			s, err = r.client.Send(t.Context(), at, name, src)
 			r.ok(err)
 		}
 		r.ok(r.commit(at, []string{files.Stderr, files.Stdout}, s, time.Hour))
@@ -594,10 +600,10 @@ func TestOutputsOfOtherJobs(t *testing.T) {
 	r.ok(os.Symlink("made", filepath.Join(r.dir, "link")))
 	for i, name := range names {
 		var err error
-		_, s, err = r.client.Send(t.Context(), at, name, text)
+		s, err = r.client.Send(t.Context(), at, name, text)
 		r.ok(err)
-		if want := files.PathNumber(filepath.Join(r.dir, "link/a")); i == 0 && s.file != want {
-			t.Errorf("made/a has the number %d, and as link/a %d", s.file, want)
+		if want := files.PathNumber(filepath.Join(r.dir, "link/a")); i == 0 && s.File != want {
+			t.Errorf("made/a has the number %d, and as link/a %d", s.File, want)
 		}
 	}
 	beside, err := r.client.Commit(t.Context(), at, names, []int32{0, 1}, s, time.Hour)

@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/job/task"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
@@ -53,6 +54,7 @@ type attempt struct {
 	beside   []string // its files that were not put into place, as other jobs claimed their paths later
 	outputs  []string // event.AttemptEnded.Outputs
 	warnings []string // what its user should know of its files
+	after    func()   // called once its end is acknowledged; nil: nothing is to be done
 
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
 	idle bool      // it was reported as idle (job.Progress); it belongs to the monitor
@@ -64,7 +66,7 @@ type attempt struct {
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	a := &attempt{id: m.Attempt, start: m, work: wk, spec: wk.spec, env: wk.bagEnv, nudge: make(chan struct{}, 1), begun: time.Now()}
-	a.meter = probe.NewMeter(a.now, nil)
+	a.meter = probe.NewMeter(a.now)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.memory.Store(m.Memory)
@@ -73,26 +75,14 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 		a.commit.Store(epoch)
 	}
 	a.asking.asks = m.Asks
-	if m.Task != nil && wk.spec.Bag != nil {
-		a.spec, m.Entry = m.Task.Apply(wk.spec)
+	if wk.spec.Bag != nil && (m.Task != nil || m.Mem > 0 || m.TimeLimit > 0) {
+		own := cmp.Or(m.Task, &task.Spec{Entry: m.Entry})
+		own.Mem, own.TimeLimit = cmp.Or(m.Mem, own.Mem), cmp.Or(m.TimeLimit, own.TimeLimit)
+		a.spec, m.Entry = own.Apply(wk.spec)
 		a.env = wk.makeEnv(a.spec)
 		chooseShell(a.spec.Bag, a.env)
 	}
-	if m.Mem > 0 || m.TimeLimit > 0 {
-		a.limit(m)
-	}
 	return a
-}
-
-// limit sets the memory and the time of a bag's task that has not those of its job.
-func (a *attempt) limit(m *wire.Start) {
-	if a.spec.Bag == nil {
-		return
-	}
-	spec, bag := *a.spec, *a.spec.Bag
-	bag.Need.Mem, bag.TimeLimit = cmp.Or(m.Mem, bag.Need.Mem), cmp.Or(m.TimeLimit, bag.TimeLimit)
-	spec.Bag, a.spec = &bag, &spec
-	a.env = a.work.makeEnv(a.spec)
 }
 
 // deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.
@@ -332,7 +322,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 	a.cancel(nil)
 	w.mu.Lock()
-	w.link.keep(r.Bounded()) // under the lock, so that the attempt is always either running or ended
+	w.link.keep(r.Bounded(), a.after) // under the lock, so that the attempt is always either running or ended
 	delete(w.attempts, a.id)
 	next := w.passOn(a)
 	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile

@@ -132,7 +132,7 @@ func (t *bagTask) env() []string {
 		}
 	}
 	own := []string{"BERTH_TASK_ID=" + t.id}
-	for _, name := range t.w.scratch.batch.Indexes() {
+	for _, name := range t.w.cfg.Variables.Indexes() {
 		own = append(own, name+"="+t.id)
 	}
 	own = append(own, t.w.deadline(t.a)...)
@@ -239,7 +239,7 @@ func (t *bagTask) store(failed error) error {
 	}
 	t.warnOfForeign()
 	if !t.a.start.Commit { // another attempt may have been at it
-		t.w.link.afterwards(t.a.id, func() { t.files.DropOthers(t.a.id.N + files.Ahead) })
+		t.a.after = func() { t.files.DropOthers(t.a.id.N + files.Ahead) }
 	}
 	return t.again
 }

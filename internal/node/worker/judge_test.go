@@ -73,7 +73,7 @@ func TestMissingInput(t *testing.T) {
 		w.learn(&wire.Job{Spec: b, RunDir: t.TempDir(), Maps: 1, Reduces: 1})
 		w.start(startMap(s, 0, 1, sp), 0)
 		w.attend.Wait()
-		m, told := w.link.unacked[try(s.ID, 0, 1)].(wire.Ended)
+		m, told := w.link.unacked[try(s.ID, 0, 1)]
 		if !told || m.Outcome != want || !strings.Contains(m.Reason, sp.Ranges[0].Path) {
 			t.Errorf("away %t: ended %+v, want %v", away, m, want)
 		}

@@ -108,7 +108,7 @@ func TestEndsGoTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 4 {
-		l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Done})
+		l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Done}, nil)
 	}
 	l.tellLater(try("bag-1", 0, 1))
 	if len(r.sent) > 0 {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,8 @@ import (
 // conn is a connection to the coordinator (*wire.Conn).
 type conn interface {
 	Send(messages ...wire.Message) error
+	Queue(messages ...wire.Message) error // encodes them, for the next Send or Flush
+	Flush() error
 	Recv() (wire.Message, error)
 	Close() error
 }
@@ -32,13 +35,18 @@ type link struct {
 	lease   time.Duration
 	until   time.Time   // end of the lease
 	beats   []time.Time // send times of the heartbeats that are not answered yet
-	unacked map[job.Attempt]wire.Message
-	after   map[job.Attempt]func() // called once the attempt's end is acknowledged
-	later   []wire.Message         // ends of attempts that go with the next end, at the latest when the monitor looks
-	order   []job.Attempt          // attempts in unacked, in the order in which they ended
+	unacked map[job.Attempt]*ended
+	ends    int // counts ends of attempts
 	wishes  map[wish]wire.Message
 	retires *wire.Retiring // nil: the worker is not about to end
 	acked   chan struct{}  // holds a token when the last end was acknowledged
+}
+
+// ended is an attempt whose end is not acknowledged.
+type ended struct {
+	wire.Ended
+	n     int    // the number of its end
+	after func() // called once it is acknowledged, and so in the journal; nil: nothing
 }
 
 // wish is a request that is repeated until it is granted.
@@ -57,14 +65,14 @@ const (
 )
 
 func newLink(now func() time.Time) *link {
-	return &link{now: now, unacked: make(map[job.Attempt]wire.Message), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), acked: make(chan struct{}, 1)}
+	return &link{now: now, unacked: make(map[job.Attempt]*ended), wishes: make(map[wish]wire.Message), acked: make(chan struct{}, 1)}
 }
 
 // welcome stores a new connection whose hello was sent at that time, and repeats all open messages
 // on it.
 func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint64, err error) {
 	l.mu.Lock()
-	l.conn, l.lease, l.until, l.beats, l.later = c, lease, hello.Add(lease), nil, nil
+	l.conn, l.lease, l.until, l.beats = c, lease, hello.Add(lease), nil
 	l.epoch++
 	epoch = l.epoch
 	var again []wire.Message
@@ -72,7 +80,7 @@ func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint
 		again = append(again, l.retires) // first, so that nothing is started in place of what ended
 	}
 	for _, at := range l.pending() {
-		again = append(again, l.unacked[at])
+		again = append(again, l.unacked[at].Ended)
 	}
 	for _, m := range l.wishes {
 		again = append(again, m)
@@ -106,51 +114,40 @@ func (l *link) expired() bool {
 	return l.conn != nil && !l.now().Before(l.until)
 }
 
-// tell sends a message that may be lost with the connection.
-func (l *link) tell(m wire.Message) {
+// tell sends a message, which may be lost with the connection.
+func (l *link) tell(m wire.Message) { l.use(func(c conn) error { return c.Send(m) }) }
+
+// tellNow sends the ends that wait for the next message.
+func (l *link) tellNow() { l.use(conn.Flush) }
+
+// use calls f with the connection, if there is one. A connection that has failed is closed, which its reader notices.
+func (l *link) use(f func(conn) error) {
 	l.mu.Lock()
 	c := l.conn
 	l.mu.Unlock()
-	send(c, m)
-}
-
-// send sends at once. A failed connection is closed, which its reader notices.
-func send(c conn, m ...wire.Message) {
-	if c == nil {
-		return
-	}
-	if c.Send(m...) != nil {
+	if c != nil && f(c) != nil {
 		_ = c.Close() // the message is repeated on the next connection if it must arrive
 	}
 }
 
-// keep stores the end of an attempt and repeats it until it is acknowledged.
-func (l *link) keep(r event.AttemptEnded) {
+// keep stores the end of an attempt and repeats it until it is acknowledged. after is called then; nil: nothing is to be done.
+func (l *link) keep(r event.AttemptEnded, after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unacked[r.Attempt] = wire.Ended{AttemptEnded: r}
-	l.order = append(l.order, r.Attempt)
-}
-
-// afterwards has f called once the attempt's end is acknowledged, and so in the journal.
-func (l *link) afterwards(at job.Attempt, f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.after[at] = f
+	l.ends++
+	l.unacked[r.Attempt] = &ended{wire.Ended{AttemptEnded: r}, l.ends, after}
 }
 
 // acknowledged forgets the end of an attempt, and returns what is to be done after it; nil: nothing.
 func (l *link) acknowledged(at job.Attempt) (after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e := l.unacked[at]; e != nil {
+		after = e.after
+	}
 	delete(l.unacked, at)
-	after = l.after[at]
-	delete(l.after, at)
 	if len(l.unacked) == 0 {
 		poke(l.acked)
-	}
-	if len(l.order) > 2*len(l.unacked)+64 {
-		l.order = l.pending()
 	}
 	return after
 }
@@ -166,10 +163,10 @@ func poke(c chan<- struct{}) {
 // retire announces, on this and every later connection, that the worker is about to end.
 func (l *link) retire(reason string) {
 	l.mu.Lock()
-	l.retires = &wire.Retiring{Reason: reason}
-	m, c := l.retires, l.conn
+	m := &wire.Retiring{Reason: reason}
+	l.retires = m
 	l.mu.Unlock()
-	send(c, m)
+	l.tell(m)
 }
 
 // awaitAcks waits until every end is acknowledged, at most for the given time and until done is
@@ -197,29 +194,19 @@ func (l *link) told(at job.Attempt) bool {
 	return known
 }
 
-// tellLater has the end of an attempt sent with the next one. It returns false if the end is acknowledged or unknown.
+// tellLater has the end of an attempt sent with the next message, at the latest when the monitor looks. It returns false if the end is acknowledged
+// or unknown.
 func (l *link) tellLater(at job.Attempt) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	m := l.unacked[at]
-	if m != nil {
-		l.later = append(l.later, m)
-	}
-	return m != nil
-}
-
-// tellNow sends the ends that wait for the next one.
-func (l *link) tellNow() {
-	l.mu.Lock()
-	all, c := l.later, l.conn
-	l.later = nil
+	e := l.unacked[at]
 	l.mu.Unlock()
-	if len(all) > 0 {
-		send(c, all...)
+	if e != nil {
+		l.use(func(c conn) error { return c.Queue(e.Ended) })
 	}
+	return e != nil
 }
 
-// unacknowledged returns the attempts whose end is not acknowledged.
+// unacknowledged returns the attempts whose end is not acknowledged, in the order in which they ended.
 func (l *link) unacknowledged() []job.Attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,7 +215,7 @@ func (l *link) unacknowledged() []job.Attempt {
 
 // pending is unacknowledged for one who has the lock.
 func (l *link) pending() []job.Attempt {
-	return slices.DeleteFunc(slices.Clone(l.order), func(at job.Attempt) bool { return l.unacked[at] == nil })
+	return slices.SortedFunc(maps.Keys(l.unacked), func(a, b job.Attempt) int { return l.unacked[a].n - l.unacked[b].n })
 }
 
 // want requests something for an attempt and repeats the request until it is granted.
@@ -236,10 +223,9 @@ func (l *link) want(w wish, m wire.Message) {
 	l.mu.Lock()
 	_, known := l.wishes[w]
 	l.wishes[w] = m
-	c := l.conn
 	l.mu.Unlock()
 	if !known {
-		send(c, m)
+		l.tell(m)
 	}
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,18 +16,29 @@ import (
 
 // recorder is a connection that notes what is sent.
 type recorder struct {
+	queued []wire.Message
 	sent   []wire.Message
 	closed bool
 	fail   bool
 }
 
 func (r *recorder) Send(m ...wire.Message) error {
+	return cmp.Or(r.Queue(m...), r.Flush())
+}
+
+func (r *recorder) Queue(m ...wire.Message) error {
+	r.queued = append(r.queued, m...)
+	return nil
+}
+
+func (r *recorder) Flush() error {
 	if r.fail {
 		return errors.New("broken")
 	}
-	r.sent = append(r.sent, m...)
+	r.sent, r.queued = append(r.sent, r.queued...), nil
 	return nil
 }
+
 func (r *recorder) Recv() (wire.Message, error) { return nil, errors.New("nothing is said") }
 func (r *recorder) Close() error                { r.closed = true; return nil }
 
@@ -46,7 +58,7 @@ func TestLinkRepeatsWhatIsNotAcknowledged(t *testing.T) {
 	c := &clock{time.Unix(1000, 0)}
 	l := newLink(c.now)
 	for n := range 3 { // apart: kept
-		l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Done})
+		l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Done}, nil)
 	}
 	w := wish{wishCommit, try("bag-1", 7, 1)}
 	l.want(w, wire.CommitWanted{Attempt: w.attempt})
@@ -128,7 +140,7 @@ func TestLinkHangsUpWhenSendingFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.fail = true
-	l.keep(event.AttemptEnded{Attempt: try("bag-1", 0, 1)})
+	l.keep(event.AttemptEnded{Attempt: try("bag-1", 0, 1)}, nil)
 	if !l.told(try("bag-1", 0, 1)) || !r.closed {
 		t.Error("the connection that does not send is kept")
 	}
@@ -142,11 +154,11 @@ func TestLinkForgetsAcknowledged(t *testing.T) {
 	l := newLink(time.Now)
 	for n := range 10_000 {
 		at := try("bag-1", n, 1)
-		l.keep(event.AttemptEnded{Attempt: at})
+		l.keep(event.AttemptEnded{Attempt: at}, nil)
 		l.acknowledged(at)
 	}
-	if len(l.order) > 100 || len(l.unacked) != 0 {
-		t.Errorf("%d and %d are kept", len(l.order), len(l.unacked))
+	if len(l.unacked) != 0 {
+		t.Errorf("%d are kept", len(l.unacked))
 	}
 	if s := fmt.Sprint(l.unacknowledged()); s != "[]" {
 		t.Errorf("unacknowledged %s", s)
@@ -163,7 +175,7 @@ func TestLinkRetires(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range 2 {
-			l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Lost})
+			l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Lost}, nil)
 		}
 		l.retire("SIGTERM")
 		l.apart()

@@ -25,7 +25,7 @@ const foreignPatience = 5 * time.Second
 // takeLock locks the folder. The kernel tells which process has such a lock (fcntl(2), F_GETLK), so nothing else is ever
 // killed. If the file system has no locks, or if the lock belongs to another machine, the worker continues without one:
 // the coordinator accepts only one worker of a node, and files of two workers never have the same name.
-func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
+func (s *scratch) takeLock(set func(*os.File) error) error {
 	path := s.lockPath()
 	f, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -35,19 +35,19 @@ func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
 	for until := time.Now().Add(foreignPatience); ; {
 		err := set(f)
 		if process.IsAny(err, unix.EAGAIN, unix.EACCES) {
-			if err = evict(f, s.lent, cfg.Log); err == nil {
+			if err = evict(f, s.lent, s.Log); err == nil {
 				continue
 			}
 		}
 		switch {
 		case err == nil:
 		case noLocks(err):
-			cfg.Log.Warn("scratch folder is used without a lock: its file system has none", "dir", s.dir, "err", err)
+			s.Log.Warn("scratch folder is used without a lock: its file system has none", "dir", s.dir, "err", err)
 		case errors.Is(err, errForeign) && time.Now().Before(until):
 			time.Sleep(foreignPatience / 50)
 			continue
 		case errors.Is(err, errForeign):
-			cfg.Log.Warn("scratch folder is used without its lock", "dir", s.dir, "err", err)
+			s.Log.Warn("scratch folder is used without its lock", "dir", s.dir, "err", err)
 		default:
 			_ = f.Close()
 			return scratchError(path, "cannot lock", err)
@@ -86,7 +86,7 @@ func isFile(f *os.File, info os.FileInfo) bool {
 
 // lockAgain locks a new lock file, as the other one has lost its name. A later worker of the node, which could not find
 // that lock, has locked the new file: then this worker has been replaced.
-func (s *scratch) lockAgain(cfg Config) error {
+func (s *scratch) lockAgain() error {
 	f, err := private.Open(s.lockPath(), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return scratchError(s.lockPath(), "cannot open the lock file", err)
@@ -97,7 +97,7 @@ func (s *scratch) lockAgain(cfg Config) error {
 	}
 	_ = s.lock.Close() // nobody can find it any more
 	s.lock = f
-	return s.writeNote(cfg)
+	return s.writeNote()
 }
 
 // errForeign says that the process with the lock is on another machine and cannot be killed.
@@ -141,10 +141,7 @@ func killHolder(pid int, log *slog.Logger) error {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	log.Warn("an earlier worker of this node still runs; it is killed", "pid", pid)
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-		return err
-	}
-	ended, err := probe.AwaitExit(fd, process.KillPatience)
+	ended, err := probe.Kill(fd, process.KillPatience)
 	if err == nil && !ended {
 		err = fmt.Errorf("process %d does not die", pid)
 	}

@@ -29,8 +29,8 @@ func logged(t *testing.T) (Config, *bytes.Buffer) {
 func TestNoLocks(t *testing.T) {
 	for _, errno := range []unix.Errno{unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP, unix.EIO} {
 		cfg, said := logged(t)
-		s := &scratch{dir: t.TempDir()}
-		err := s.takeLock(cfg, func(*os.File) error { return errno })
+		s := &scratch{Config: cfg, dir: t.TempDir()}
+		err := s.takeLock(func(*os.File) error { return errno })
 		if errno == unix.EIO {
 			if !errors.Is(err, errno) {
 				t.Errorf("%v: %v", errno, err)
@@ -41,7 +41,7 @@ func TestNoLocks(t *testing.T) {
 			t.Errorf("%v: %v; log: %s", errno, err, said)
 			continue
 		}
-		if err := s.setCookie(cfg); err != nil || s.cookie == "" {
+		if err := s.setCookie(); err != nil || s.cookie == "" {
 			t.Errorf("%v: cookie %q, %v", errno, s.cookie, err)
 		}
 		s.close()
@@ -132,9 +132,9 @@ func TestHolders(t *testing.T) {
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) { // waits take no time
 			cfg, said := logged(t)
-			s := &scratch{dir: t.TempDir(), lent: tt.lent}
+			s := &scratch{Config: cfg, dir: t.TempDir(), lent: tt.lent}
 			cmd := holder(t, s.dir, tt.note)
-			if err := s.takeLock(cfg, setLock); err != nil {
+			if err := s.takeLock(setLock); err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 				return
 			}

@@ -173,7 +173,7 @@ func (t *streamTask) sendLog() {
 	if !t.w.far() || t.a.killed() != nil {
 		return
 	}
-	_, _, err := t.w.cfg.Files.Send(t.a.ctx, t.a.id, files.Stderr, t.stderr.Path)
+	_, err := t.w.cfg.Files.Send(t.a.ctx, t.a.id, files.Stderr, t.stderr.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the programs wrote nothing
 		t.w.log.Warn("standard error of a task is not sent", "attempt", t.a.id, "err", err)
 	}
@@ -253,5 +253,5 @@ func (t *streamTask) environment() []string {
 		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
 		"BERTH_TASK_DIR="+t.cwd,
 		"TMPDIR="+filepath.Join(t.cwd, "tmp")) // set by Hadoop Streaming, too (PipeMapRed)
-	return t.w.scratch.cookie.TaskEnv(t.w.scratch.batch, job.TaskEnv(t.spec, info), process.Place{Need: wk.need(t.kind), Dir: wk.spec.Dir}, own...)
+	return t.w.scratch.cookie.TaskEnv(t.w.cfg.Variables, job.TaskEnv(t.spec, info), process.Place{Need: wk.need(t.kind), Dir: wk.spec.Dir}, own...)
 }

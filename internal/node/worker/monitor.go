@@ -153,8 +153,7 @@ func (w *worker) progress() []wire.Progress {
 		if s.Phase == job.PhaseNone && a.waits.Load() == uint32(job.PhaseNone) {
 			continue
 		}
-		list = append(list, wire.Progress{Progress: a.progress(s), Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
-			Part: s.Fraction, Status: s.Status})
+		list = append(list, wire.Progress{Progress: a.progress(s), PhaseProgress: s.PhaseProgress})
 	}
 	return list
 }

@@ -262,11 +262,11 @@ func (a *attempt) streamed(s probe.Snapshot) job.Progress {
 	p := job.Progress{Attempt: a.id, Source: job.ProgressInput, N: float64(s.All.BytesIn), Fraction: -1, CPU: s.All.CPU}
 	switch s.Phase {
 	case job.PhaseMap:
-		p.Fraction = s.Fraction
+		p.Fraction = s.Part
 	case job.PhaseMerge:
 		p.Fraction = 1
 	case job.PhaseSort, job.PhaseReduce:
-		p.Fraction = (float64(s.Phase-job.PhaseShuffle) + max(s.Fraction, 0)) / float64(len(job.ReduceTask.Phases()))
+		p.Fraction = (float64(s.Phase-job.PhaseShuffle) + max(s.Part, 0)) / float64(len(job.ReduceTask.Phases()))
 	default:
 		p.Source, p.N = job.ProgressNone, 0
 	}

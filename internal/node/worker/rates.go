@@ -2,7 +2,6 @@ package worker
 
 import (
 	"cmp"
-	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,10 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"berth/internal/core/job"
 	"berth/internal/sys/probe"
+	"berth/internal/sys/statedir"
 )
 
 // idleProbe is how long nothing must have run on the node before its disk is measured. The measurement would slow a task
@@ -47,7 +45,7 @@ func newRates(cfg *Config) *rates {
 		return r
 	}
 	var k keptDisk
-	if b, err := os.ReadFile(r.file()); err == nil && json.Unmarshal(b, &k) == nil && k.Scratch == cfg.Disk && k.Disk > 0 {
+	if statedir.ReadJSON(r.file(), &k) == nil && k.Scratch == cfg.Disk && k.Disk > 0 {
 		r.kept = k.Disk
 	}
 	return r
@@ -90,12 +88,8 @@ func (r *rates) measure(dir string) {
 }
 
 func (r *rates) keep(disk int64) error {
-	b, err := json.Marshal(keptDisk{r.cfg.Disk, disk})
-	if err == nil {
-		err = os.MkdirAll(r.cfg.Nodes, 0o700)
-	}
-	if err != nil {
+	if err := os.MkdirAll(r.cfg.Nodes, 0o700); err != nil {
 		return err
 	}
-	return renameio.WriteFile(r.file(), append(b, '\n'), 0o600)
+	return statedir.WriteJSON(r.file(), keptDisk{r.cfg.Disk, disk})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,13 +37,12 @@ import (
 // It may be removed while the worker runs, by a task or by what tidies up temporary files. Then the worker makes it again
 // (renew).
 type scratch struct {
-	root   string // the folder with the folders of all nodes
+	Config // of the worker; Scratch is the root, with the folders of all nodes
 	dir    string
 	lent   bool // the root belongs to the driver
 	shared bool // the coordinator's machine sees it too
 	cookie process.Cookie
 	note   note // what the lock file contains
-	batch  process.BatchVariables
 
 	mu      sync.Mutex // held while the folder is made again
 	lock    *os.File
@@ -57,27 +55,27 @@ type scratch struct {
 func openScratch(cfg Config) (*scratch, error) {
 	// The bundle's path distinguishes nodes of the same name of two coordinators.
 	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(files.Hash(cfg.Bundle)))
-	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
+	s := &scratch{Config: cfg, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
 	if err := s.makeFolders(); err != nil {
 		return nil, err
 	}
 	s.shared = s.lent && wire.SeesToken(cfg.Scratch, cfg.Token)
-	if err := s.takeLock(cfg, setLock); err != nil {
+	if err := s.takeLock(setLock); err != nil {
 		return nil, err
 	}
-	if err := s.setCookie(cfg); err != nil {
+	if err := s.setCookie(); err != nil {
 		return nil, err
 	}
 	if err := s.clear(); err != nil {
 		return nil, err
 	}
 	if !s.lent {
-		s.removeAbandoned(cfg.Log)
+		s.removeAbandoned()
 	}
 	return s, nil
 }
 
-func (s *scratch) makeFolders() error { return cmp.Or(privateFolder(s.root), privateFolder(s.dir)) }
+func (s *scratch) makeFolders() error { return cmp.Or(privateFolder(s.Scratch), privateFolder(s.dir)) }
 
 // privateFolder creates a folder that only this user can enter. It refuses a folder that others created or may write to.
 func privateFolder(dir string) error {
@@ -98,27 +96,26 @@ func scratchError(dir, what string, err error) error {
 
 // setCookie kills the processes that an earlier worker of the node left running, which it finds by the cookie of that
 // worker's tasks. It then notes the cookie of this worker.
-func (s *scratch) setCookie(cfg Config) error {
+func (s *scratch) setCookie() error {
 	n, err := readNote(s.lock)
 	if err != nil {
 		return scratchError(s.lock.Name(), "cannot read", err)
 	}
-	s.batch = cfg.Variables
 	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
 	if n.host != host {
 		n.bare = "" // these numbers are of another machine
 	}
 	if s.cookie = n.cookie; s.cookie == "" {
-		s.cookie = process.NewCookie(cfg.Node)
-	} else if err := s.cookie.KillAll(s.batch, n.bare, cfg.Log); err != nil {
+		s.cookie = process.NewCookie(s.Node)
+	} else if err := s.cookie.KillAll(s.Variables, n.bare, s.Log); err != nil {
 		return err
 	}
-	return s.writeNote(cfg)
+	return s.writeNote()
 }
 
-func (s *scratch) writeNote(cfg Config) error {
+func (s *scratch) writeNote() error {
 	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
-	s.note = note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid(), bare: s.note.bare}
+	s.note = note{bundle: s.Bundle, cookie: s.cookie, host: host, pid: os.Getpid(), bare: s.note.bare}
 	return scratchError(s.lock.Name(), "cannot write", writeNote(s.lock, s.note))
 }
 
@@ -157,19 +154,19 @@ func (s *scratch) clear() error {
 
 // renew makes again what is missing of the folder. It returns an error if that is impossible, or if another worker of
 // the node has taken the folder meanwhile. What is removed while it is made is made again by the next call.
-func (s *scratch) renew(cfg Config) error {
+func (s *scratch) renew() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left || s.isWhole() {
 		return nil
 	}
-	cfg.Log.Warn("the scratch folder was removed or changed while it was in use, and is made again", "dir", s.dir)
+	s.Log.Warn("the scratch folder was removed or changed while it was in use, and is made again", "dir", s.dir)
 	s.renewed = time.Now()
 	if err := s.makeFolders(); err != nil {
 		return err
 	}
 	if info, err := os.Lstat(s.lockPath()); err != nil || !isFile(s.lock, info) {
-		if err := s.lockAgain(cfg); err != nil {
+		if err := s.lockAgain(); err != nil {
 			return unlessRemoved(err)
 		}
 	}
@@ -211,8 +208,8 @@ func (s *scratch) removedSince(t time.Time) bool {
 
 // removeAbandoned removes the folders of nodes whose allocation is over: their bundle is gone and no process has them
 // locked. Errors are only logged.
-func (s *scratch) removeAbandoned(log *slog.Logger) {
-	locks, err := filepath.Glob(filepath.Join(s.root, "*", "lock"))
+func (s *scratch) removeAbandoned() {
+	locks, err := filepath.Glob(filepath.Join(s.Scratch, "*", "lock"))
 	if err != nil {
 		return
 	}
@@ -220,9 +217,9 @@ func (s *scratch) removeAbandoned(log *slog.Logger) {
 		if filepath.Dir(path) == s.dir || !abandoned(path) {
 			continue
 		}
-		log.Info("scratch folder of an allocation that is over is removed", "dir", filepath.Dir(path))
+		s.Log.Info("scratch folder of an allocation that is over is removed", "dir", filepath.Dir(path))
 		if err := disk.RemoveTree(filepath.Dir(path)); err != nil {
-			log.Warn("scratch folder stays", "dir", filepath.Dir(path), "err", err)
+			s.Log.Warn("scratch folder stays", "dir", filepath.Dir(path), "err", err)
 		}
 	}
 }
@@ -272,7 +269,7 @@ func (s *scratch) remove() error {
 	}
 	err := disk.RemoveTree(s.dir)
 	if s.lent {
-		_ = os.Remove(s.root) // fails if other nodes have folders in it
+		_ = os.Remove(s.Scratch) // fails if other nodes have folders in it
 	}
 	return err
 }

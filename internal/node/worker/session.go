@@ -141,7 +141,7 @@ func (w *worker) beat(ctx context.Context, c conn, every time.Duration, over <-c
 			}
 			w.link.beat()
 			w.checkScratch()
-			send(c, &wire.Heartbeat{Progress: w.progress()})
+			w.link.tell(&wire.Heartbeat{Progress: w.progress()})
 		case <-ctx.Done():
 			_ = c.Close()
 			return

@@ -79,7 +79,7 @@ func (wk *work) makeEnv(spec *job.Spec) []string {
 	if spec.Stage != nil {
 		own = append(own, spec.Stage.Env...)
 	}
-	return s.cookie.TaskEnv(s.batch, spec.Bag.Env, process.Place{Need: spec.Bag.Need, Dir: spec.Dir}, own...)
+	return s.cookie.TaskEnv(s.Variables, spec.Bag.Env, process.Place{Need: spec.Bag.Need, Dir: spec.Dir}, own...)
 }
 
 // chooseShell replaces a shell that this node does not have and that the user did not name: by one of that name in PATH, else by /bin/sh.

@@ -143,7 +143,7 @@ func (w *worker) checkScratch() {
 
 // keepScratch makes the scratch folder again if it was removed. A worker that cannot do that ends, and is replaced.
 func (w *worker) keepScratch() {
-	if err := w.scratch.renew(w.cfg); err != nil && !process.IsScarce(err) { // the next heartbeat tries again
+	if err := w.scratch.renew(); err != nil && !process.IsScarce(err) { // the next heartbeat tries again
 		w.giveUp(err)
 	}
 }
@@ -247,7 +247,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	}
 	wk := w.works[m.Attempt.Job]
 	if err := w.refuse(wk, m); err != nil {
-		w.link.keep(process.Ended(m.Attempt, err))
+		w.link.keep(process.Ended(m.Attempt, err), nil)
 		w.link.told(m.Attempt)
 		return
 	}
@@ -347,7 +347,7 @@ func (w *worker) stop(reason string) {
 	}
 	w.mu.Unlock()
 	w.attend.Wait()
-	if err := w.scratch.cookie.KillAll(w.scratch.batch, "", w.log); err != nil { // processes that have left their group
+	if err := w.scratch.cookie.KillAll(w.cfg.Variables, "", w.log); err != nil { // processes that have left their group
 		w.log.Warn("processes of tasks may be left", "err", err)
 	}
 }

@@ -69,10 +69,11 @@ func Kill(h statedir.Home) (pid int, err error) {
 	if again, err := listener(h); err != nil || again != pid {
 		return 0, errors.Join(ErrNoServer, err)
 	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+	ended, err := probe.Kill(fd, deathTime)
+	if err != nil {
 		return 0, fmt.Errorf("kill process %d: %w", pid, err)
 	}
-	if ended, _ := probe.AwaitExit(fd, deathTime); !ended {
+	if !ended {
 		return 0, job.TransientError(fmt.Sprintf("process %d", pid),
 			"your coordinator was killed and has not ended: it waits in the kernel, usually for a file system that does not answer", nil).
 			Advice("bring that file system back, or restart the machine; the jobs go on under the next coordinator")

@@ -10,6 +10,7 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/core/step"
 	"berth/internal/server/report"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -51,7 +52,7 @@ func BenchmarkProgress(b *testing.B) {
 			b.StopTimer()
 			for i := range beat {
 				at := job.Attempt{Job: "bag-1", Task: n*each + i, N: 1}
-				beat[i] = wire.Progress{Phase: job.PhaseCompute, Part: -1,
+				beat[i] = wire.Progress{PhaseProgress: probe.PhaseProgress{Phase: job.PhaseCompute, Part: -1},
 					Progress: job.Progress{Attempt: at, Source: job.ProgressHits, N: 1000 * count, Fraction: -1, CPU: time.Duration(count) * time.Second}}
 			}
 			var err error

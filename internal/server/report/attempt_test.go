@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func TestWaitsBetweenPhases(t *testing.T) {
 	j.Apply(event.Entry{Seq: 1, At: 1e9, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 1, Terms: job.Terms{Attempts: 1}}}})
 	j.Apply(event.Entry{Seq: 2, At: 1e9, Record: event.AttemptStarted{Attempt: at, Node: "a1/0"}})
 	j.Apply(event.Entry{Seq: 3, At: 2e9, Record: event.PhaseEntered{Attempt: at, Phase: job.PhaseCompute}})
-	j.ApplyProgress("a1/0", wire.Progress{Progress: job.Progress{Attempt: at}, Part: -1, Status: "half way"})
+	j.ApplyProgress("a1/0", wire.Progress{Progress: job.Progress{Attempt: at}, PhaseProgress: probe.PhaseProgress{Part: -1, Status: "half way"}})
 	if v := j.View(3e9).Running[0]; v.Phase != "compute" || v.Status != "waits to begin store" {
 		t.Errorf("while it waits: %+v", v)
 	}

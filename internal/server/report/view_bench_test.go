@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkView(b *testing.B) {
 				a, node := job.Attempt{Job: "bag-1", Task: task, N: 1}, job.AllocID("a1").Node(task%100)
 				apply(event.AttemptStarted{Attempt: a, Node: node})
 				apply(event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute})
-				j.ApplyProgress(node, wire.Progress{Progress: job.Progress{Attempt: a, Source: job.ProgressHits, N: 10, Fraction: -1}, Phase: job.PhaseCompute, Part: -1})
+				j.ApplyProgress(node, wire.Progress{Progress: job.Progress{Attempt: a, Source: job.ProgressHits, N: 10, Fraction: -1}, PhaseProgress: probe.PhaseProgress{Phase: job.PhaseCompute, Part: -1}})
 			}
 			for task := range running {
 				start(task)

@@ -1,7 +1,7 @@
 // Package probe measures a running task: for each phase its bytes, records, CPU time and peak
 // memory, and what its processes use now.
 //
-//	m := probe.NewMeter(probe.Now, nil)
+//	m := probe.NewMeter(probe.Now)
 //	m.Enter(job.PhaseMap); m.In(bytes, records)
 //	stats := m.Finish()
 //

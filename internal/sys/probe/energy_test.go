@@ -121,7 +121,7 @@ func TestMeterEnergy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	meter := NewMeter(func() job.Time { return 1 }, nil)
+	meter := NewMeter(func() job.Time { return 1 })
 	meter.Energy = e
 	m.count("intel-rapl:0", 50e6) // before it began
 	meter.Enter(job.PhaseFetch)

@@ -14,8 +14,7 @@ type Meter struct {
 	Missing job.ResourceSet // resources that cannot be measured on this machine; set before the first phase
 	Energy  *Energy         // the machine's energy; nil: not measured; set before the first phase
 
-	now     func() job.Time
-	entered func(job.Phase)
+	now func() job.Time
 
 	in, out, recIn, recOut atomic.Int64 // of the current phase
 	cpu                    atomic.Int64 // of the current phase: own threads and children that have ended, nanoseconds
@@ -36,25 +35,17 @@ type Meter struct {
 	status   string
 }
 
-// NewMeter returns a meter that uses the clock now. After each begin of a phase it calls entered,
-// which may be nil.
-func NewMeter(now func() job.Time, entered func(job.Phase)) *Meter {
-	return &Meter{now: now, entered: entered}
-}
+// NewMeter returns a meter that uses the clock now.
+func NewMeter(now func() job.Time) *Meter { return &Meter{now: now} }
 
 // Enter ends the current phase and begins p. If p is the current phase, Enter does nothing.
 func (m *Meter) Enter(p job.Phase) {
 	m.mu.Lock()
-	if m.phase == p {
-		m.mu.Unlock()
-		return
-	}
-	t := m.now()
-	m.close(t)
-	m.phase, m.start = p, t
-	m.mu.Unlock()
-	if m.entered != nil && p != job.PhaseNone {
-		m.entered(p)
+	defer m.mu.Unlock()
+	if m.phase != p {
+		t := m.now()
+		m.close(t)
+		m.phase, m.start = p, t
 	}
 }
 
@@ -166,32 +157,32 @@ func (m *Meter) Status(s string) {
 	m.mu.Unlock()
 }
 
+// PhaseProgress is the observed progress of a running attempt in its current phase.
+type PhaseProgress struct {
+	Phase    job.Phase `msgpack:"p"`            // PhaseNone: the attempt waits for a grant
+	BytesIn  int64     `msgpack:"bi,omitempty"` // read by the phase
+	BytesOut int64     `msgpack:"bo,omitempty"` // written by the phase
+	Part     float64   `msgpack:"pf"`           // part of the phase's input that was read, 0 to 1; −1: unknown
+	Status   string    `msgpack:"st,omitempty"` // the last reporter:status line
+}
+
 // Snapshot is the progress of an attempt in its current phase.
 type Snapshot struct {
-	Phase             job.Phase
-	BytesIn, BytesOut int64
-	RecordsIn         int64
-	CPU               time.Duration // of own threads, and of ended and running children
-	Fraction          float64       // part of the phase's input that was read, 0 to 1; −1: unknown
-	Status            string
-	Since             job.Time      // begin of the phase
-	PeakMemory        int64         // bytes
-	All               job.PhaseStat // BytesIn and CPU of all phases so far
+	PhaseProgress
+	Since job.Time      // begin of the phase
+	All   job.PhaseStat // BytesIn of all phases so far, and CPU: of own threads, and of ended and running children
 }
 
 // Snapshot returns the progress of the attempt.
 func (m *Meter) Snapshot() Snapshot {
 	m.mu.Lock()
-	s := Snapshot{Phase: m.phase, Status: m.status, Since: m.start, All: m.passed}
+	s := Snapshot{PhaseProgress{Phase: m.phase, Status: m.status, Part: -1}, m.start, m.passed}
 	m.mu.Unlock()
-	s.BytesIn, s.BytesOut, s.RecordsIn = m.in.Load(), m.out.Load(), m.recIn.Load()
-	s.CPU = time.Duration(m.cpu.Load() + m.liveCPU.Load())
+	s.BytesIn, s.BytesOut = m.in.Load(), m.out.Load()
 	s.All.BytesIn += s.BytesIn
-	s.All.CPU += s.CPU
-	s.PeakMemory = m.peak.Load() + m.child.Load()
-	s.Fraction = -1
+	s.All.CPU += time.Duration(m.cpu.Load() + m.liveCPU.Load())
 	if t := m.total.Load(); t > 0 {
-		s.Fraction = min(1, float64(s.BytesIn)/float64(t))
+		s.Part = min(1, float64(s.BytesIn)/float64(t))
 	}
 	return s
 }

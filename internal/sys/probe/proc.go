@@ -78,6 +78,14 @@ func AwaitExit(pidfd int, patience time.Duration) (ended bool, err error) {
 	}
 }
 
+// Kill kills the process of a descriptor from pidfd_open(2), and waits for its end as AwaitExit does.
+func Kill(pidfd int, patience time.Duration) (ended bool, err error) {
+	if err := unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0); err != nil && err != unix.ESRCH {
+		return false, err
+	}
+	return AwaitExit(pidfd, patience)
+}
+
 // LastPID returns the number that the machine gave to a process or thread last; 0: the kernel does not tell it.
 func LastPID() int {
 	f := lastPID()

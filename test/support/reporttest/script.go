@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -59,7 +60,8 @@ func (s *Script) line(text string) error {
 		return a.err
 	case "progress":
 		of := s.attempt(a.word(0))
-		s.Job.ApplyProgress(s.Job.NodeOf(of), wire.Progress{Progress: a.progress(of), Phase: phaseNamed(a.word(1)), BytesIn: a.size("in"), BytesOut: a.size("out"), Part: a.float("fraction", -1)})
+		s.Job.ApplyProgress(s.Job.NodeOf(of), wire.Progress{Progress: a.progress(of),
+			PhaseProgress: probe.PhaseProgress{Phase: phaseNamed(a.word(1)), BytesIn: a.size("in"), BytesOut: a.size("out"), Part: a.float("fraction", -1)}})
 		return a.err
 	}
 	r := s.record(a)
