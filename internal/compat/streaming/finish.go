@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 )
 
 // required checks the flags without which there is no job.
@@ -19,9 +20,6 @@ func (b *builder) required() error {
 
 // programs makes the mapper, the combiner and the reducer, and ships the files that their commands name.
 func (b *builder) programs() error {
-	if b.reduces >= 0 {
-		b.mr.Reduces = b.reduces
-	}
 	if b.reducer != nil && b.reducer.Value == "NONE" {
 		b.mr.Reduces, b.reducer = 0, nil
 	}
@@ -155,8 +153,10 @@ func hasKeys(format string) bool {
 }
 
 func (b *builder) finishCompression() {
+	compress, given := b.conf.get("mapreduce.output.fileoutputformat.compress")
+	on, _ := parse.Bool(compress.Where, compress.Value) // it was checked
 	switch {
-	case !b.compress:
+	case !given || !on:
 		return
 	case b.codec == "" && b.mr.OutputFormat == job.SequenceOutput:
 		b.mr.Compress = "deflate" // Hadoop's default

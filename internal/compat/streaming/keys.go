@@ -12,10 +12,9 @@ type Key struct {
 	Old     []string // earlier spellings, which are accepted too
 	Meaning string
 	Status  Status
-	kind    string   // of its value; empty: it has a setter of its own, or none
-	field   string   // of the job, in which its value is put (builder.field); empty: in none
-	why     string   // why it is refused
-	only    []string // the values with which it is not, quoted
+	effect
+	why  string   // why it is refused
+	only []string // the values with which it is not, quoted
 }
 
 //go:embed keys.txt
@@ -43,7 +42,7 @@ var keyTable = sync.OnceValue(func() keyed {
 			k.why, k.only = row[3], row[4:]
 			k.Meaning += ": " + k.why
 		} else if len(row) > 3 {
-			k.kind, k.field = row[3], strings.Join(row[4:], "")
+			k.effect = effect{row[3], strings.Join(row[4:], "")}
 		}
 		t.keys = append(t.keys, k)
 	}
