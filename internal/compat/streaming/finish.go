@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"fmt"
 	"strings"
 
 	"berth/internal/core/job"
@@ -88,7 +89,7 @@ func (b *builder) program(s *Setting, role string) (*job.Program, error) {
 	}
 	words := SplitCommand(s.Value)
 	if len(words) == 0 {
-		return nil, emptyCommand(*s)
+		return nil, job.ArgumentError(s.Where, fmt.Sprintf("the command %q is empty", s.Value), "write "+s.Where+" 'program arguments'")
 	}
 	if !b.isFile(words[0]) {
 		native, err := nativeProgram(*s)

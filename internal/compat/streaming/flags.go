@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/core/job/parse"
 	"berth/internal/driver/registry"
 )
 
@@ -64,7 +65,7 @@ func Flags() []Flag { return flagTable() }
 
 // flagTable reads the table when it is asked for it first, as most processes need none.
 var flagTable = sync.OnceValue(func() (flags []Flag) {
-	for _, row := range rows(flagsText) {
+	for _, row := range parse.Rows(flagsText) {
 		marked := func(mark string) bool { return strings.Contains(row[1], mark) }
 		f := Flag{Status: Status(row[0]), Key: strings.Trim(row[2], "-"), Meaning: row[4],
 			Generic: marked("g"), Many: marked("m"), Repeat: marked("r"), Own: marked("o")}
@@ -80,16 +81,6 @@ var flagTable = sync.OnceValue(func() (flags []Flag) {
 	}
 	return flags
 })
-
-// flagNames returns the names of all flags, for suggestions.
-func flagNames() []string {
-	flags := Flags()
-	names := make([]string, len(flags))
-	for i, f := range flags {
-		names[i] = f.Name
-	}
-	return names
-}
 
 // findFlag returns the flag with a name, which may be a letter if short is set, or nil.
 func findFlag(name string, short bool) *Flag {

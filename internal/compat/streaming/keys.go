@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"berth/internal/core/job/parse"
 )
 
 // Key is a key of a job's configuration.
@@ -32,7 +34,7 @@ type keyed struct {
 // keyTable reads the table when it is asked for it first, as most processes need none.
 var keyTable = sync.OnceValue(func() keyed {
 	t := keyed{index: map[string]int{}}
-	for _, row := range rows(keysText) {
+	for _, row := range parse.Rows(keysText) {
 		names := strings.Fields(row[1])
 		for _, name := range names {
 			t.index[name] = len(t.keys)
@@ -48,16 +50,6 @@ var keyTable = sync.OnceValue(func() keyed {
 	}
 	return t
 })
-
-// rows returns the columns of the lines of a table, which are separated by TABs. Comments begin with #.
-func rows(table string) (all [][]string) {
-	for line := range strings.Lines(table) {
-		if line[0] != '#' {
-			all = append(all, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
-		}
-	}
-	return all
-}
 
 // findKey returns the key of a spelling, or nil.
 func findKey(name string) *Key {

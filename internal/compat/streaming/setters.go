@@ -67,17 +67,14 @@ func accepts(why string, only ...string) setter {
 	}
 }
 
-// field returns a pointer to a field of the job or of the result, or nil if the path is empty. The path begins at either.
-func (b *builder) field(path string) any {
-	if path == "" {
+// field returns a pointer to a field of the result, or of the job by its keys of JSON (job.Spec.Field); nil if none is named.
+func (b *builder) field(name string) any {
+	if name == "" {
 		return nil
 	}
-	v := reflect.ValueOf(struct {
-		*job.Spec
-		*Result
-	}{b.spec, b.result})
-	for name := range strings.SplitSeq(path, ".") {
-		v = reflect.Indirect(v).FieldByName(name)
+	v := reflect.ValueOf(b.result).Elem().FieldByName(name)
+	if !v.IsValid() {
+		v = b.spec.Field(name)
 	}
 	return v.Addr().Interface()
 }

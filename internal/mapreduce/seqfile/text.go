@@ -36,8 +36,8 @@ func TextOf(class string, rawBytes bool) (Texter, error) {
 		}, nil
 	case "VIntWritable", "VLongWritable":
 		return func(b, raw []byte) ([]byte, error) {
-			n, rest, err := varint(raw)
-			if err != nil || len(rest) > 0 {
+			n, rest, whole := varint(raw)
+			if !whole || len(rest) > 0 {
 				return nil, damaged("a number of variable length has %d bytes", len(raw))
 			}
 			return strconv.AppendInt(b, n, 10), nil
@@ -75,8 +75,8 @@ func number(size int) Texter {
 }
 
 func textOfText(b, raw []byte) ([]byte, error) {
-	n, text, err := varint(raw)
-	if err != nil || n != int64(len(text)) {
+	n, text, whole := varint(raw)
+	if !whole || n != int64(len(text)) {
 		return nil, damaged("a text of length %d has %d bytes", n, len(text))
 	}
 	return append(b, text...), nil
