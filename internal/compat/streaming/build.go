@@ -26,10 +26,8 @@ type builder struct {
 
 	mapper, combiner, reducer *Setting
 
-	// Values of keys that have an effect only together with others.
-	queue, codec string
-	ignoreKey    *bool
-	unknown      int // number of unknown keys
+	codec   string // of the output, if it is compressed
+	unknown int    // number of unknown keys
 }
 
 func newBuilder(dir string, env []string) *builder {
@@ -69,8 +67,10 @@ func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	if err := b.sumFiles(); err != nil {
 		return err
 	}
-	if r := &b.spec.Request; b.queue != "" && r.Partition == "" && r.On != "local" {
-		r.Partition = b.queue
+	// A queue is the partition. Hadoop's queue "default" means unset.
+	queue, _ := b.conf.get("mapreduce.job.queuename")
+	if r := &b.spec.Request; !slices.Contains([]string{"default", "root.default"}, queue.Value) && r.Partition == "" && r.On != "local" {
+		r.Partition = queue.Value
 	}
 	b.mr.Env = append(b.env, b.mr.CmdEnv...)
 	b.mr.Conf = b.conf.all()

@@ -128,13 +128,14 @@ func (b *builder) finishFormats() error {
 	// TextInputFormat; KeyValueTextInputFormat's key is in the line already
 	// (PipeMapper.configure).
 	b.mr.OffsetKeys = b.mr.InputFormat == "NLineInputFormat" || b.mr.InputFormat == "CombineTextInputFormat"
-	if b.ignoreKey != nil {
+	if s, given := b.conf.get("stream.map.input.ignoreKey"); given {
+		ignored, _ := parse.Bool(s.Where, s.Value) // it was checked
 		switch {
 		case b.mr.InputFormat == job.SequenceInput || b.mr.InputFormat == job.SequenceTextInput:
-			b.mr.IgnoreKeys = *b.ignoreKey
+			b.mr.IgnoreKeys = ignored
 		case !hasKeys(b.mr.InputFormat):
-			b.mr.OffsetKeys = !*b.ignoreKey
-		case *b.ignoreKey:
+			b.mr.OffsetKeys = !ignored
+		case ignored:
 			return job.ConfigError("stream.map.input.ignoreKey", b.mr.InputFormat+" without its keys is more than berth can", "let the mapper drop them")
 		}
 	}

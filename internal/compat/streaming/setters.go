@@ -42,8 +42,6 @@ func (b *builder) setters() map[string]setter {
 		"libjars":                         b.noJava,
 		"fs":                              b.notHere,
 		"jt":                              b.notHere,
-		"mapreduce.job.queuename":         b.setQueue,
-		"stream.map.input.ignoreKey":      b.setIgnoreKey,
 		"mapreduce.job.partitioner.class": partitioner,
 		"mapreduce.job.output.key.comparator.class":        named(&mr.Comparator, "comparator", comparators()),
 		"mapreduce.job.inputformat.class":                  inputFormat,
@@ -139,20 +137,6 @@ func named(to *string, what string, known []class) setter {
 		*to, err = findClass(s, what, known)
 		return err
 	}
-}
-
-// setQueue uses a queue as the partition. Hadoop's queue "default" means unset.
-func (b *builder) setQueue(s Setting) error {
-	if s.Value != "default" && s.Value != "root.default" {
-		b.queue = s.Value
-	}
-	return nil
-}
-
-func (b *builder) setIgnoreKey(s Setting) error {
-	v, err := parse.Bool(s.Where, s.Value)
-	b.ignoreKey = &v
-	return err
 }
 
 // sequenceType checks a value that is read from the configuration later.

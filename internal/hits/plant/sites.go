@@ -123,8 +123,7 @@ func objectsOf(s space) [][]mapping {
 		}
 		i := slices.IndexFunc(list, func(g []mapping) bool { return g[0].path == m.path })
 		if i < 0 {
-			list = append(list, []mapping{m})
-			continue
+			i, list = len(list), append(list, nil)
 		}
 		list[i] = append(list[i], m)
 	}

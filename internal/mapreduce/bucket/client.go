@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -28,16 +29,9 @@ type settingsKey struct{}
 // With returns a context for the objects of a job with this environment (NAME=VALUE). Its AWS_… variables have precedence over the settings of this machine, as the process
 // that reads for a job may have been started earlier with another environment.
 func With(ctx context.Context, env []string) context.Context {
-	get := func(names ...string) string {
-		for _, name := range names {
-			if v, _ := job.LookupEnv(env, name); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
+	get := func(name string) string { return job.Getenv(env, name) }
 	return context.WithValue(ctx, settingsKey{}, settings{id: get("AWS_ACCESS_KEY_ID"), secret: get("AWS_SECRET_ACCESS_KEY"), token: get("AWS_SESSION_TOKEN"),
-		profile: get("AWS_PROFILE"), region: get("AWS_REGION", "AWS_DEFAULT_REGION"), endpoint: get("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")})
+		profile: get("AWS_PROFILE"), region: cmp.Or(get("AWS_REGION"), get("AWS_DEFAULT_REGION")), endpoint: cmp.Or(get("AWS_ENDPOINT_URL_S3"), get("AWS_ENDPOINT_URL"))})
 }
 
 // options returns the settings as options of the SDK.

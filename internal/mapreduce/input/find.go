@@ -88,11 +88,12 @@ func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 		return nil, err
 	}
 	for _, input := range spec.Inputs {
-		add := f.add
 		if job.IsObject(input) {
-			add = func(name string) error { return f.addObjects(name, opts) }
+			err = f.addObjects(input, opts)
+		} else {
+			err = f.add(input)
 		}
-		if err := add(input); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -7,11 +7,8 @@ import (
 	"strings"
 )
 
-const (
-	// TextClass is the Java class of a text.
-	TextClass  = "org.apache.hadoop.io.Text"
-	bytesClass = "org.apache.hadoop.io.BytesWritable"
-)
+// TextClass is the Java class of a text.
+const TextClass = "org.apache.hadoop.io.Text"
 
 // Texter appends the text of a serialised key or value to b.
 type Texter func(b, raw []byte) ([]byte, error)
