@@ -46,9 +46,7 @@ func newHQ() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		bags := hqBags{cmd.Context(), h}
-		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(),
-			Open: bags.open, Add: bags.add, Closed: closedBag, States: bags.states, Cancel: bags.cancel, CloseBag: bags.close}
+		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(), Bags: hqBags{cmd.Context(), h}}
 		return c.Run(args)
 	})
 	c.Hidden, c.DisableFlagParsing = true, true
@@ -61,7 +59,7 @@ type hqBags struct {
 	h   statedir.Home
 }
 
-func (b hqBags) open(flags []string) (job.ID, error) {
+func (b hqBags) Open(flags []string) (job.ID, error) {
 	berth, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -78,7 +76,7 @@ func (b hqBags) open(flags []string) (job.ID, error) {
 	return said.ID, json.Unmarshal(out, &said)
 }
 
-func (b hqBags) add(bag job.ID, line map[string]any) (int, error) {
+func (b hqBags) Add(bag job.ID, line map[string]any) (int, error) {
 	text, err := json.Marshal(line)
 	if err != nil {
 		return 0, err
@@ -92,8 +90,8 @@ func (b hqBags) add(bag job.ID, line map[string]any) (int, error) {
 	return added.First, err
 }
 
-// closedBag reports whether a task was refused because of its bag and not because of itself.
-func closedBag(err error) bool {
+// Closed reports whether a task was refused because of its bag and not because of itself.
+func (b hqBags) Closed(err error) bool {
 	var e *job.Error
 	return errors.As(err, &e) && e.Class == job.User && e.Code != job.CodeConfig
 }
@@ -101,7 +99,7 @@ func closedBag(err error) bool {
 // errTold ends the reading of events once all that have happened are read.
 var errTold = errors.New("all events are told")
 
-func (b hqBags) states(bag job.ID) (map[int]hqhome.State, bool, error) {
+func (b hqBags) States(bag job.ID) (map[int]hqhome.State, bool, error) {
 	r, err := find(b.h, string(bag))
 	if err != nil {
 		return nil, true, nil //nolint:nilerr // it was forgotten
@@ -138,10 +136,10 @@ func hqState(e report.Event, before hqhome.State) hqhome.State {
 	return before
 }
 
-func (b hqBags) cancel(bag job.ID, tasks []string) error {
+func (b hqBags) Cancel(bag job.ID, tasks []string) error {
 	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.Cancel(b.ctx, bag, "hq job cancel", tasks...) })
 }
 
-func (b hqBags) close(bag job.ID) error {
+func (b hqBags) CloseBag(bag job.ID) error {
 	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.CloseBag(b.ctx, bag) })
 }

@@ -187,8 +187,14 @@ func (c *cluster) means() extsort.Supply {
 	if c.supply != nil {
 		return c.supply
 	}
-	return extsort.Means{Memory: c.memory}
+	return always{extsort.Means{Memory: c.memory}}
 }
+
+// always is a supply that allots the same to every attempt.
+type always struct{ means extsort.Means }
+
+func (a always) Take() extsort.Means { return a.means }
+func (a always) Give(extsort.Means)  {}
 
 // freely has grants for all phases.
 func freely(prog Progress) func(job.Phase, func()) error {

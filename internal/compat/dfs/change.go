@@ -15,11 +15,11 @@ import (
 )
 
 func mkdir(c *call) error {
-	make := func(path string) error { return os.Mkdir(path, 0o777) }
+	make := os.Mkdir
 	if c.options["p"] {
-		make = func(path string) error { return os.MkdirAll(path, 0o777) }
+		make = os.MkdirAll
 	}
-	return c.named(c.args, make)
+	return c.named(c.args, func(path string) error { return make(path, 0o777) })
 }
 
 // named calls do with the path of each argument. The paths need not exist.

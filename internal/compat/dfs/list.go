@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // list implements -ls. Each line has the mode, number of copies, owner, group, size, time and path.
@@ -163,10 +165,9 @@ func test(c *call) error {
 	if err != nil {
 		return errFalse
 	}
-	const read, write = 4, 2 // access(2)
 	ok := func(option string, holds bool) bool { return !c.options[option] || holds }
 	if ok("d", info.IsDir()) && ok("f", info.Mode().IsRegular()) && ok("z", info.Size() == 0) && ok("s", info.Size() > 0) &&
-		ok("r", syscall.Access(f.path, read) == nil) && ok("w", syscall.Access(f.path, write) == nil) {
+		ok("r", unix.Access(f.path, unix.R_OK) == nil) && ok("w", unix.Access(f.path, unix.W_OK) == nil) {
 		return nil
 	}
 	return errFalse

@@ -31,16 +31,21 @@ func (s State) over() bool { return s == Finished || s == Failed || s == Cancele
 
 // Command implements the command hq.
 type Command struct {
-	Out      io.Writer
-	Dir      string                                                        // of the folder that Write has made
-	Flags    string                                                        // of the bags, as a shell would have them
-	Berth    string                                                        // the version of berth
-	Open     func(flags []string) (job.ID, error)                          // submits an open bag
-	Add      func(bag job.ID, line map[string]any) (task int, err error)   // adds a task
-	Closed   func(err error) bool                                          // reports whether a task was refused as its bag takes no more
-	States   func(bag job.ID) (states map[int]State, over bool, err error) // of the tasks of a bag, and whether the bag is over
-	Cancel   func(bag job.ID, tasks []string) error                        // cancels tasks by their numbers from 1
-	CloseBag func(bag job.ID) error
+	Out   io.Writer
+	Dir   string // of the folder that Write has made
+	Flags string // of the bags, as a shell would have them
+	Berth string // the version of berth
+	Bags
+}
+
+// Bags does what is done with bags.
+type Bags interface {
+	Open(flags []string) (job.ID, error)                            // submits an open bag
+	Add(bag job.ID, line map[string]any) (task int, err error)      // adds a task
+	Closed(err error) bool                                          // reports whether a task was refused as its bag takes no more
+	States(bag job.ID) (states map[int]State, over bool, err error) // of the tasks of a bag, and whether the bag is over
+	Cancel(bag job.ID, tasks []string) error                        // cancels tasks by their numbers from 1
+	CloseBag(bag job.ID) error
 }
 
 // Run runs a command line without its first word "hq".

@@ -1,5 +1,5 @@
 // Package hqhome creates a folder with a command hq that programs take for HyperQueue's, and implements this command. Its jobs
-// are tasks of open bags. It starts nothing itself: what it needs of berth it is given as functions.
+// are tasks of open bags. It starts nothing itself: what it needs of berth it is given as [Bags].
 package hqhome
 
 import (

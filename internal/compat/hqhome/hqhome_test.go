@@ -33,25 +33,36 @@ type fake struct {
 var errClosed = errors.New("closed")
 
 func (f *fake) command(dir string, out *strings.Builder) *Command {
-	return &Command{Out: out, Dir: dir, Flags: "--on 'x y'",
-		Open: func(flags []string) (job.ID, error) {
-			f.flags = append(f.flags, flags)
-			return job.ID("bag-" + string(rune('0'+len(f.flags)))), nil
-		},
-		Add: func(bag job.ID, line map[string]any) (int, error) {
-			if f.over[bag] {
-				return 0, errClosed
-			}
-			f.tasks[bag] = append(f.tasks[bag], line)
-			return len(f.tasks[bag]) - 1, nil
-		},
-		Closed: func(err error) bool { return errors.Is(err, errClosed) },
-		States: func(bag job.ID) (map[int]State, bool, error) { return f.states[bag], f.over[bag], nil },
-		Cancel: func(bag job.ID, tasks []string) error {
-			f.ended = append(f.ended, fmt.Sprintf("%s %s", bag, tasks))
-			return nil
-		},
-		CloseBag: func(bag job.ID) error { f.over[bag] = true; return nil }}
+	return &Command{Out: out, Dir: dir, Flags: "--on 'x y'", Bags: f}
+}
+
+func (f *fake) Open(flags []string) (job.ID, error) {
+	f.flags = append(f.flags, flags)
+	return job.ID("bag-" + string(rune('0'+len(f.flags)))), nil
+}
+
+func (f *fake) Add(bag job.ID, line map[string]any) (int, error) {
+	if f.over[bag] {
+		return 0, errClosed
+	}
+	f.tasks[bag] = append(f.tasks[bag], line)
+	return len(f.tasks[bag]) - 1, nil
+}
+
+func (f *fake) Closed(err error) bool { return errors.Is(err, errClosed) }
+
+func (f *fake) States(bag job.ID) (map[int]State, bool, error) {
+	return f.states[bag], f.over[bag], nil
+}
+
+func (f *fake) Cancel(bag job.ID, tasks []string) error {
+	f.ended = append(f.ended, fmt.Sprintf("%s %s", bag, tasks))
+	return nil
+}
+
+func (f *fake) CloseBag(bag job.ID) error {
+	f.over[bag] = true
+	return nil
 }
 
 // TestCommand: jobs that Nextflow submits become tasks of one bag, whose states are told in the words of hq. Jobs are cancelled as

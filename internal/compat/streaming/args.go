@@ -137,7 +137,11 @@ func (r *reader) unknown(arg string) error {
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	do := "berth mapreduce --help lists the flags"
-	if near := parse.Nearest(name, flagNames()); near != "" {
+	var names []string
+	for _, f := range Flags() {
+		names = append(names, f.Name)
+	}
+	if near := parse.Nearest(name, names); near != "" {
 		do = fmt.Sprintf("did you mean %s?", dashed(near))
 	}
 	return job.ArgumentError("", fmt.Sprintf("unknown flag %s", strings.TrimSuffix(arg[:len(arg)-len(strings.TrimLeft(arg, "-"))]+name, "=")), do)

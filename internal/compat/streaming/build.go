@@ -25,17 +25,13 @@ type builder struct {
 	set    map[string]setter // what flags and keys do
 
 	mapper, combiner, reducer *Setting
-	reduces                   int // from -numReduceTasks; −1: not given
 
-	// Values of keys that have an effect only together with others.
-	queue, codec string
-	compress     bool
-	ignoreKey    *bool
-	unknown      int // number of unknown keys
+	codec   string // of the output, if it is compressed
+	unknown int    // number of unknown keys
 }
 
 func newBuilder(dir string, env []string) *builder {
-	b := &builder{dir: dir, reduces: -1, result: &Result{}, spec: job.New(job.MapReduce, dir)}
+	b := &builder{dir: dir, result: &Result{}, spec: job.New(job.MapReduce, dir)}
 	b.mr = b.spec.MapReduce
 	b.env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		i := strings.IndexByte(kv, '=')
@@ -71,8 +67,10 @@ func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	if err := b.sumFiles(); err != nil {
 		return err
 	}
-	if r := &b.spec.Request; b.queue != "" && r.Partition == "" && r.On != "local" {
-		r.Partition = b.queue
+	// A queue is the partition. Hadoop's queue "default" means unset.
+	queue, _ := b.conf.get("mapreduce.job.queuename")
+	if r := &b.spec.Request; !slices.Contains([]string{"default", "root.default"}, queue.Value) && r.Partition == "" && r.On != "local" {
+		r.Partition = queue.Value
 	}
 	b.mr.Env = append(b.env, b.mr.CmdEnv...)
 	b.mr.Conf = b.conf.all()
@@ -136,14 +134,14 @@ func (b *builder) key(k *Key, s Setting) error {
 	if k.Status == Refused {
 		return accepts(k.why, k.only...)(s)
 	}
-	if k.kind != "" {
-		return b.take(k.kind, s, b.field(k.field))
-	}
-	return b.apply(k.Name, s)
+	return b.apply(k.Name, k.effect, s)
 }
 
 // apply does what a flag or key does.
-func (b *builder) apply(name string, s Setting) error {
+func (b *builder) apply(name string, e effect, s Setting) error {
+	if e.kind != "" {
+		return b.take(e.kind, s, b.field(e.field))
+	}
 	if set := b.set[name]; set != nil {
 		return set(s)
 	}
@@ -173,11 +171,12 @@ func (b *builder) unknownKey(s Setting) {
 func (b *builder) takeFlags(settings []Setting) error {
 	var errs []error
 	for _, s := range settings {
-		if findFlag(s.Name, false) == nil {
+		f := findFlag(s.Name, false)
+		if f == nil {
 			errs = append(errs, job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags"))
 			continue
 		}
-		errs = append(errs, b.apply(s.Name, s))
+		errs = append(errs, b.apply(f.Name, f.effect, s))
 	}
 	return errors.Join(errs...)
 }

@@ -1,7 +1,6 @@
 package streaming
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,9 +44,4 @@ func (b *builder) warnShell(where, command string) {
 	if strings.Count(command, `"`)%2 != 0 && !strings.Contains(command, `'`) || strings.Count(command, `'`)%2 != 0 && !strings.Contains(command, `"`) {
 		b.warn("%s: a quote in %q is not closed", where, command)
 	}
-}
-
-// emptyCommand returns the error for a command without words.
-func emptyCommand(s Setting) error {
-	return job.ArgumentError(s.Where, fmt.Sprintf("the command %q is empty", s.Value), "write "+s.Where+" 'program arguments'")
 }

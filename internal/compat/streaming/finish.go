@@ -1,9 +1,11 @@
 package streaming
 
 import (
+	"fmt"
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 )
 
 // required checks the flags without which there is no job.
@@ -19,9 +21,6 @@ func (b *builder) required() error {
 
 // programs makes the mapper, the combiner and the reducer, and ships the files that their commands name.
 func (b *builder) programs() error {
-	if b.reduces >= 0 {
-		b.mr.Reduces = b.reduces
-	}
 	if b.reducer != nil && b.reducer.Value == "NONE" {
 		b.mr.Reduces, b.reducer = 0, nil
 	}
@@ -90,7 +89,7 @@ func (b *builder) program(s *Setting, role string) (*job.Program, error) {
 	}
 	words := SplitCommand(s.Value)
 	if len(words) == 0 {
-		return nil, emptyCommand(*s)
+		return nil, job.ArgumentError(s.Where, fmt.Sprintf("the command %q is empty", s.Value), "write "+s.Where+" 'program arguments'")
 	}
 	if !b.isFile(words[0]) {
 		native, err := nativeProgram(*s)
@@ -129,13 +128,14 @@ func (b *builder) finishFormats() error {
 	// TextInputFormat; KeyValueTextInputFormat's key is in the line already
 	// (PipeMapper.configure).
 	b.mr.OffsetKeys = b.mr.InputFormat == "NLineInputFormat" || b.mr.InputFormat == "CombineTextInputFormat"
-	if b.ignoreKey != nil {
+	if s, given := b.conf.get("stream.map.input.ignoreKey"); given {
+		ignored, _ := parse.Bool(s.Where, s.Value) // it was checked
 		switch {
 		case b.mr.InputFormat == job.SequenceInput || b.mr.InputFormat == job.SequenceTextInput:
-			b.mr.IgnoreKeys = *b.ignoreKey
+			b.mr.IgnoreKeys = ignored
 		case !hasKeys(b.mr.InputFormat):
-			b.mr.OffsetKeys = !*b.ignoreKey
-		case *b.ignoreKey:
+			b.mr.OffsetKeys = !ignored
+		case ignored:
 			return job.ConfigError("stream.map.input.ignoreKey", b.mr.InputFormat+" without its keys is more than berth can", "let the mapper drop them")
 		}
 	}
@@ -155,8 +155,10 @@ func hasKeys(format string) bool {
 }
 
 func (b *builder) finishCompression() {
+	compress, given := b.conf.get("mapreduce.output.fileoutputformat.compress")
+	on, _ := parse.Bool(compress.Where, compress.Value) // it was checked
 	switch {
-	case !b.compress:
+	case !given || !on:
 		return
 	case b.codec == "" && b.mr.OutputFormat == job.SequenceOutput:
 		b.mr.Compress = "deflate" // Hadoop's default

@@ -2,9 +2,11 @@ package streaming
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
+	"berth/internal/core/job/parse"
 	"berth/internal/driver/registry"
 )
 
@@ -31,6 +33,13 @@ type Flag struct {
 	Own     bool // a flag of berth that Hadoop does not have
 	Many    bool // the flag has all values up to the next flag
 	Repeat  bool // the flag may be given several times
+	effect
+}
+
+// effect is what becomes of the value of a flag or key.
+type effect struct {
+	kind  string // of the value; empty: it has a setter of its own, or none
+	field string // in which the value is put (builder.field); empty: in none
 }
 
 // Usage returns the flag as users write it: "-input PATHS", "-N, --nodes MIN[-MAX]".
@@ -56,33 +65,22 @@ func Flags() []Flag { return flagTable() }
 
 // flagTable reads the table when it is asked for it first, as most processes need none.
 var flagTable = sync.OnceValue(func() (flags []Flag) {
-	for _, row := range rows(flagsText) {
-		f := Flag{Status: Status(row[0]), Key: strings.Trim(row[2], "-"), Meaning: row[4]}
+	for _, row := range parse.Rows(flagsText) {
+		marked := func(mark string) bool { return strings.Contains(row[1], mark) }
+		f := Flag{Status: Status(row[0]), Key: strings.Trim(row[2], "-"), Meaning: row[4],
+			Generic: marked("g"), Many: marked("m"), Repeat: marked("r"), Own: marked("o")}
 		f.Name, f.Arg, _ = strings.Cut(row[3], " ")
-		f.Generic, f.Many, f.Repeat = strings.Contains(row[1], "g"), strings.Contains(row[1], "m"), strings.Contains(row[1], "r")
+		if len(row) > 5 {
+			f.effect = effect{row[5], row[6]}
+		}
 		flags = append(flags, f)
 	}
-	own := func(name, short, arg, meaning string) {
-		flags = append(flags, Flag{Name: name, Short: short, Arg: arg, Own: true, Repeat: true, Status: Works, Meaning: meaning})
+	at := slices.IndexFunc(flags, func(f Flag) bool { return f.Own })
+	for i, o := range registry.Options() {
+		flags = slices.Insert(flags, at+i, Flag{Name: o.Name, Short: o.Short, Arg: o.Arg, Own: true, Repeat: true, Status: Works, Meaning: o.Usage})
 	}
-	for _, o := range registry.Options() {
-		own(o.Name, o.Short, o.Arg, o.Usage)
-	}
-	own("detach", "", "", "submit the job and return")
-	own("hadoop-messages", "", "", "show the job as hadoop jar does, and write Hadoop's logs of it")
-	own("json", "", "", "write JSON")
 	return flags
 })
-
-// flagNames returns the names of all flags, for suggestions.
-func flagNames() []string {
-	flags := Flags()
-	names := make([]string, len(flags))
-	for i, f := range flags {
-		names[i] = f.Name
-	}
-	return names
-}
 
 // findFlag returns the flag with a name, which may be a letter if short is set, or nil.
 func findFlag(name string, short bool) *Flag {

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"berth/internal/core/job/parse"
 )
 
 // Key is a key of a job's configuration.
@@ -12,10 +14,9 @@ type Key struct {
 	Old     []string // earlier spellings, which are accepted too
 	Meaning string
 	Status  Status
-	kind    string   // of its value; empty: it has a setter of its own, or none
-	field   string   // of the job, in which its value is put (builder.field); empty: in none
-	why     string   // why it is refused
-	only    []string // the values with which it is not, quoted
+	effect
+	why  string   // why it is refused
+	only []string // the values with which it is not, quoted
 }
 
 //go:embed keys.txt
@@ -33,7 +34,7 @@ type keyed struct {
 // keyTable reads the table when it is asked for it first, as most processes need none.
 var keyTable = sync.OnceValue(func() keyed {
 	t := keyed{index: map[string]int{}}
-	for _, row := range rows(keysText) {
+	for _, row := range parse.Rows(keysText) {
 		names := strings.Fields(row[1])
 		for _, name := range names {
 			t.index[name] = len(t.keys)
@@ -43,22 +44,12 @@ var keyTable = sync.OnceValue(func() keyed {
 			k.why, k.only = row[3], row[4:]
 			k.Meaning += ": " + k.why
 		} else if len(row) > 3 {
-			k.kind, k.field = row[3], strings.Join(row[4:], "")
+			k.effect = effect{row[3], strings.Join(row[4:], "")}
 		}
 		t.keys = append(t.keys, k)
 	}
 	return t
 })
-
-// rows returns the columns of the lines of a table, which are separated by TABs. Comments begin with #.
-func rows(table string) (all [][]string) {
-	for line := range strings.Lines(table) {
-		if line[0] != '#' {
-			all = append(all, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
-		}
-	}
-	return all
-}
 
 // findKey returns the key of a spelling, or nil.
 func findKey(name string) *Key {

@@ -27,18 +27,11 @@ func (b *builder) setters() map[string]setter {
 		"mapper":                          command(&b.mapper),
 		"combiner":                        command(&b.combiner),
 		"reducer":                         command(&b.reducer),
-		"numReduceTasks":                  b.into("whole 0 1000000", &b.reduces),
 		"file":                            b.shipOne(false),
 		"cmdenv":                          b.cmdenv,
 		"inputformat":                     inputFormat,
 		"outputformat":                    outputFormat,
 		"partitioner":                     partitioner,
-		"mapdebug":                        b.into("text", &mr.MapDebug),
-		"reducedebug":                     b.into("text", &mr.ReduceDebug),
-		"lazyOutput":                      b.into("on", &mr.LazyOutput),
-		"background":                      b.into("on", &b.result.Detach),
-		"verbose":                         b.into("on", &b.result.Verbose),
-		"debug":                           b.into("on", &b.result.Verbose),
 		"cacheFile":                       b.shipOne(false),
 		"cacheArchive":                    b.shipOne(true),
 		"io":                              accepts("berth has text only", "text"),
@@ -49,16 +42,10 @@ func (b *builder) setters() map[string]setter {
 		"libjars":                         b.noJava,
 		"fs":                              b.notHere,
 		"jt":                              b.notHere,
-		"detach":                          b.into("on", &b.result.Detach),
-		"hadoop-messages":                 b.into("on", &b.result.HadoopMessages),
-		"json":                            b.into("on", &b.result.JSON),
-		"mapreduce.job.queuename":         b.setQueue,
-		"stream.map.input.ignoreKey":      b.setIgnoreKey,
 		"mapreduce.job.partitioner.class": partitioner,
 		"mapreduce.job.output.key.comparator.class":        named(&mr.Comparator, "comparator", comparators()),
 		"mapreduce.job.inputformat.class":                  inputFormat,
 		"mapreduce.job.outputformat.class":                 outputFormat,
-		"mapreduce.output.fileoutputformat.compress":       b.into("boolean", &b.compress),
 		"mapreduce.output.fileoutputformat.compress.codec": named(&b.codec, "codec for output", outputCodecs()),
 		job.SequenceTypeKey:                                sequenceType,
 	}
@@ -78,21 +65,16 @@ func accepts(why string, only ...string) setter {
 	}
 }
 
-// field returns a pointer to a field of the job, or nil if the path is empty. The path begins at the spec.
-func (b *builder) field(path string) any {
-	if path == "" {
+// field returns a pointer to a field of the result, or of the job by its keys of JSON (job.Spec.Field); nil if none is named.
+func (b *builder) field(name string) any {
+	if name == "" {
 		return nil
 	}
-	v := reflect.ValueOf(b.spec)
-	for name := range strings.SplitSeq(path, ".") {
-		v = reflect.Indirect(v).FieldByName(name)
+	v := reflect.ValueOf(b.result).Elem().FieldByName(name)
+	if !v.IsValid() {
+		v = b.spec.Field(name)
 	}
 	return v.Addr().Interface()
-}
-
-// into returns a setter of a value of a kind.
-func (b *builder) into(kind string, to any) setter {
-	return func(s Setting) error { return b.take(kind, s, to) }
 }
 
 // take reads a value of a kind and puts it into a place, nil if it is only to be checked. Of numbers the kind has the bounds.
@@ -155,20 +137,6 @@ func named(to *string, what string, known []class) setter {
 		*to, err = findClass(s, what, known)
 		return err
 	}
-}
-
-// setQueue uses a queue as the partition. Hadoop's queue "default" means unset.
-func (b *builder) setQueue(s Setting) error {
-	if s.Value != "default" && s.Value != "root.default" {
-		b.queue = s.Value
-	}
-	return nil
-}
-
-func (b *builder) setIgnoreKey(s Setting) error {
-	v, err := parse.Bool(s.Where, s.Value)
-	b.ignoreKey = &v
-	return err
 }
 
 // sequenceType checks a value that is read from the configuration later.

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"berth/internal/compat/dfs"
 	"berth/internal/core/job"
@@ -73,12 +74,6 @@ func (b *builder) ship(where, uri string, archive bool) error {
 	return b.addFile(where, job.ShipFile{Path: file, Name: path.Clean(name), Archive: archive})
 }
 
-// R_OK and X_OK of access(2).
-const (
-	accessRead    = 4
-	accessExecute = 1
-)
-
 // addFile adds a shipped file once. Two files with the same name are an error.
 func (b *builder) addFile(where string, f job.ShipFile) error {
 	if !filepath.IsLocal(f.Name) || f.Name == "." {
@@ -93,7 +88,7 @@ func (b *builder) addFile(where string, f job.ShipFile) error {
 		}
 		return job.ConfigError(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
 	}
-	if err := syscall.Access(f.Path, accessRead); err != nil {
+	if err := unix.Access(f.Path, unix.R_OK); err != nil {
 		return job.ConfigError(where, f.Path+" cannot be read, so not be shipped", "make it readable").Because(err)
 	}
 	b.mr.Files = append(b.mr.Files, f)
@@ -139,7 +134,7 @@ func (b *builder) shipWords(where string, words []string) ([]string, error) {
 		file := b.abs(word)
 		switch {
 		case file != word:
-		case i > 0 || syscall.Access(word, accessExecute) == nil:
+		case i > 0 || unix.Access(word, unix.X_OK) == nil:
 			continue
 		default: // a program that tasks could not execute at its own place
 			name = path.Base(word)

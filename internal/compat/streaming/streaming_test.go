@@ -210,7 +210,21 @@ func TestSplitCommand(t *testing.T) {
 // TestTablesAreSound: no name stands for two things, nothing lacks a meaning.
 func TestTablesAreSound(t *testing.T) {
 	seen := map[string]bool{}
+	b := newBuilder("/", nil)
+	taken := func(name string, e effect) {
+		kind, _, numbers := strings.Cut(e.kind, " ")
+		value := map[string]string{"boolean": "true", "on": "", "share": "0.5", "text": "x", "separator": ";", "size": "1k"}[kind]
+		if numbers {
+			value = "7"
+		}
+		if err := b.take(e.kind, Setting{Name: name, Value: value, Where: name}, b.field(e.field)); err != nil {
+			t.Errorf("%s cannot have the value %q: %v", name, value, err)
+		}
+	}
 	for _, f := range Flags() {
+		if f.kind != "" {
+			taken(f.Name, f.effect)
+		}
 		for _, name := range []string{f.Name, f.Short} {
 			if seen[name] && name != "" {
 				t.Errorf("flag %s is in the table twice", name)
@@ -222,7 +236,6 @@ func TestTablesAreSound(t *testing.T) {
 		}
 	}
 	seen = map[string]bool{}
-	b := newBuilder("/", nil)
 	set := b.set
 	later := []string{"berth.input.include", job.SelectionSeparatorKey, job.MapSelectionKey, job.ReduceSelectionKey, readerPrefix + "class", job.XMLBeginKey, job.XMLEndKey}
 	for _, k := range Keys() {
@@ -235,16 +248,8 @@ func TestTablesAreSound(t *testing.T) {
 		if k.Meaning == "" || k.Status == "" || k.Status == Works && set[k.Name] == nil && k.kind == "" && !slices.Contains(later, k.Name) {
 			t.Errorf("key %s has no meaning, status or effect", k.Name)
 		}
-		if k.kind == "" {
-			continue
-		}
-		name, _, numbers := strings.Cut(k.kind, " ")
-		value := map[string]string{"boolean": "true", "share": "0.5", "text": "x", "separator": ";", "size": "1k"}[name]
-		if numbers {
-			value = "7"
-		}
-		if err := b.take(k.kind, Setting{Name: k.Name, Value: value, Where: k.Name}, b.field(k.field)); err != nil {
-			t.Errorf("key %s cannot have the value %q: %v", k.Name, value, err)
+		if k.kind != "" {
+			taken(k.Name, k.effect)
 		}
 	}
 	for name := range set {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"berth/internal/core/job/parse"
 )
 
 //go:embed flags.txt
@@ -19,17 +21,13 @@ var commandsText string
 // The tables are read when they are asked for first, as most processes need none.
 var flags, commands = table(flagsText), table(commandsText)
 
-// table reads a table: words, separated by commas, and behind a TAB what does the same here. Comments begin with #.
+// table reads a table (parse.Rows): words, separated by commas, and what does the same here.
 func table(text string) func() map[string]string {
 	return sync.OnceValue(func() map[string]string {
 		all := map[string]string{}
-		for line := range strings.Lines(text) {
-			if line[0] == '#' {
-				continue
-			}
-			words, here, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-			for word := range strings.SplitSeq(words, ", ") {
-				all[word] = here
+		for _, row := range parse.Rows(text) {
+			for word := range strings.SplitSeq(row[0], ", ") {
+				all[word] = row[1]
 			}
 		}
 		return all

@@ -1,9 +1,6 @@
 package code
 
-import (
-	"debug/elf"
-	"errors"
-)
+import "debug/elf"
 
 // Refusal is an error of Analyse: the reason why a whole object is not planted, as a text for
 // people.
@@ -90,9 +87,3 @@ type Placement struct {
 	// Exact makes increments atomic, so that no hit of concurrent threads is lost.
 	Exact bool
 }
-
-// The errors of Emit.
-var (
-	ErrReach    = errors.New("out of reach of a 32-bit distance")
-	ErrFunction = errors.New("not a function that may be touched")
-)

@@ -12,14 +12,13 @@ import (
 const MaxTrampoline = 80
 
 // Emit makes the bytes of a function's patch, to be written at Bias+f.Patch, and of its trampoline,
-// to be written at at.Trampoline. The length of a trampoline does not depend on its address. Errors
-// wrap ErrReach or ErrFunction.
+// to be written at at.Trampoline. The length of a trampoline does not depend on its address.
 func Emit(f Function, at Placement) (patch, trampoline []byte, err error) {
 	entry := at.Bias + f.Patch
 	t := writer{at: at.Trampoline, code: make([]byte, 0, MaxTrampoline)}
 	t.count(at, f.Careful)
 	if len(f.Original) < jumpSize || !t.displaced(f.Original, entry) {
-		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrFunction)
+		return nil, nil, fmt.Errorf("%s: not a function that may be touched", f.Name)
 	}
 	p := writer{at: entry, code: make([]byte, 0, len(f.Original))}
 	p.branch([]byte{0xe9}, at.Trampoline)
@@ -27,7 +26,7 @@ func Emit(f Function, at Placement) (patch, trampoline []byte, err error) {
 		p.code = append(p.code, 0xcc)
 	}
 	if t.far || p.far {
-		return nil, nil, fmt.Errorf("%s: %w", f.Name, ErrReach)
+		return nil, nil, fmt.Errorf("%s: out of reach of a 32-bit distance", f.Name)
 	}
 	return p.code, t.code, nil
 }
@@ -111,16 +110,12 @@ func (w *writer) move(i instruction, code []byte, from uint64) {
 		w.code = binary.LittleEndian.AppendUint32(append(w.code, 0xc7, 0x44, 0x24, 0x04), uint32(back>>32)) // movl its upper half,4(%rsp)
 	}
 	switch {
-	case i.kind == call:
+	case i.kind == call || i.kind == jump:
 		w.branch([]byte{0xe9}, i.target(code, from))
 	case i.kind == callIndirect:
 		w.jumpInstead(i, code, from)
-	case i.kind == jump:
-		w.branch([]byte{0xe9}, i.target(code, from))
-	case i.kind == conditional && i.relative == 1:
-		w.branch([]byte{0x0f, code[len(code)-2] + 0x10}, i.target(code, from))
-	case i.kind == conditional:
-		w.branch([]byte{0x0f, code[len(code)-5]}, i.target(code, from))
+	case i.kind == conditional: // the lower half of the opcode's last byte is the condition
+		w.branch([]byte{0x0f, 0x80 | code[len(code)-1-i.relative]&0x0f}, i.target(code, from))
 	case i.rip != 0:
 		w.code = append(w.code, code[:i.rip]...)
 		w.distance(i.pointed(code, from), i.length-i.rip-4)

@@ -1,6 +1,9 @@
 package code
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // frame is the information of an FDE of .eh_frame about a function.
 type frame struct {
@@ -208,18 +211,11 @@ func (im *image) readFDE(r reader, c *cie) (frame, bool) {
 // byte. Then the stack has something that no function just called has there, and the code is part of
 // another function.
 func beginsInside(r reader) bool {
-	for len(r.data) > 0 && r.data[0] == 0 { // DW_CFA_nop
-		r.u8()
-	}
-	if len(r.data) == 0 {
+	rules := bytes.TrimLeft(r.data, "\x00") // DW_CFA_nop
+	if len(rules) == 0 {
 		return false
 	}
-	op := r.data[0]
-	switch {
-	case op>>6 == 1, op >= 0x02 && op <= 0x04, op == 0x01: // DW_CFA_advance_loc, its longer forms, DW_CFA_set_loc
-		return false
-	case op == 0x2e: // DW_CFA_GNU_args_size
-		return false
-	}
-	return true
+	op := rules[0]
+	advances := op>>6 == 1 || op <= 0x04 // DW_CFA_advance_loc, DW_CFA_set_loc, and its longer forms
+	return !advances && op != 0x2e       // DW_CFA_GNU_args_size
 }

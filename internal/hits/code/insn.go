@@ -149,7 +149,9 @@ func (d *decoder) oneByte(op byte) (instruction, error) {
 	extra := 0
 	switch digit := d.peek() >> 3 & 7; {
 	case op&0xfc == 0xa0: // mov of an address
-		extra = pick(d.addr67, 4, 8)
+		if extra = 8; d.addr67 {
+			extra = 4
+		}
 	case op&0xf8 == 0xb8 && d.rexW: // mov of eight bytes
 		form, extra = forms['.'], 8
 	case op == 0xf6 && digit < 2: // of this group, only test has an immediate
@@ -166,13 +168,6 @@ func (d *decoder) oneByte(op byte) (instruction, error) {
 		form = forms['x']
 	}
 	return d.finish(form, extra)
-}
-
-func pick(c bool, a, b int) int {
-	if c {
-		return a
-	}
-	return b
 }
 
 // escaped decodes the rest of an instruction whose opcode begins with 0f.

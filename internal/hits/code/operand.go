@@ -13,7 +13,9 @@ func (d *decoder) finish(f form, extra int) (instruction, error) {
 	i := instruction{kind: f.kind, relative: f.near, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d, vector: d.vector, stack: d.stack}
 	extra += f.imm + f.near
 	if f.immz {
-		extra += pick(short, 2, 4)
+		if extra += 4; short {
+			extra -= 2
+		}
 	}
 	switch {
 	case f.immz && extra == 4 || extra == 8:

@@ -1,13 +1,14 @@
 package plant
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 )
 
 // errCrashed is the reason why such a program is not planted.
-var errCrashed = &NotHere{Why: "a signal ended it while its functions were counted; they are not counted any more"}
+var errCrashed = errors.New("a signal ended it while its functions were counted; they are not counted any more")
 
 func (p *Planter) crashPath(id string) string { return filepath.Join(p.Dir, "crashed", id) }
 

@@ -27,7 +27,7 @@
 //
 // A program must never behave differently from how it would without the planter. So if anything is
 // unusual or fails, what was written is restored, and the process is detached. Planting works only
-// on amd64; on other machines, and where ptrace is forbidden, the error of a session is a *NotHere.
+// on amd64; on other machines, and where ptrace is forbidden, the error of a session says so.
 //
 // Requests of ptrace must come from the thread that started the program. Follow must be called
 // there; all other methods may be called from any goroutine.

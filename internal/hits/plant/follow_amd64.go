@@ -3,6 +3,7 @@ package plant
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 	"unsafe"
 
@@ -200,7 +201,7 @@ func (f *follower) called(t *tracee) {
 		f.release(t, 0)
 		return
 	case regs.Orig_rax == unix.SYS_EXECVE:
-		why = refuse(pathIn(t.pid, "cwd", regs.Rdi))
+		why = refuse(pathIn(t.pid, regs.Rdi))
 	case regs.Orig_rax == unix.SYS_EXECVEAT:
 		why = "it is executed by execveat" // by a descriptor, which may be of any file
 	}
@@ -213,27 +214,13 @@ func (f *follower) called(t *tracee) {
 }
 
 // pathIn returns the path at an address of a process's memory, in a form that this process can use.
-func pathIn(pid int, from string, at uint64) string {
+func pathIn(pid int, at uint64) string {
 	b := make([]byte, unix.PathMax)
-	n := readRemote(pid, at, b)
-	end := 0
-	for end < n && b[end] != 0 {
-		end++
+	path := unix.ByteSliceToString(b[:readRemote(pid, at, b)])
+	if filepath.IsAbs(path) {
+		return inRoot(pid, path)
 	}
-	path := string(b[:end])
-	if len(path) > 0 && path[0] == '/' {
-		return fmt.Sprintf("/proc/%d/root%s", pid, path)
-	}
-	return fmt.Sprintf("/proc/%d/%s/%s", pid, from, path)
-}
-
-// proceed detaches a process that was planted or rejected, and resumes a launcher.
-func (f *follower) proceed(t *tracee, signal int) {
-	if t.launcher {
-		f.resume(t, signal)
-		return
-	}
-	f.release(t, signal)
+	return fmt.Sprintf("/proc/%d/cwd/%s", pid, path)
 }
 
 // resume lets a tracee run on. It does nothing to one that was killed.

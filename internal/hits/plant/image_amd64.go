@@ -1,13 +1,14 @@
 package plant
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ func (f *follower) image(t *tracee) {
 		err = writeAll(t.mem, breakpoint, entry)
 	}
 	if err != nil {
-		f.s.refused(reason(err))
+		f.s.refused(err.Error())
 		f.release(t, 0) // also a launcher: what it starts has the same limits, or system calls with other numbers
 		return
 	}
@@ -42,7 +43,7 @@ func (f *follower) image(t *tracee) {
 }
 
 // errOften is the reason why programs that a launcher starts are no longer planted.
-var errOften = &NotHere{Why: "programs follow each other so fast that planting them would take more than 1 % of the time"}
+var errOften = errors.New("programs follow each other so fast that planting them would take more than 1 % of the time")
 
 // atEntry reports whether a process has hit its breakpoint, and sets it back to the entry.
 func (f *follower) atEntry(t *tracee) bool {
@@ -64,7 +65,7 @@ func (f *follower) arrived(t *tracee) {
 	f.plant(t)
 }
 
-// plant plants a process at its entry and resumes it.
+// plant plants a process at its entry, and resumes it if it is a launcher, or else detaches it.
 func (f *follower) plant(t *tracee) {
 	began, spent := time.Now(), threadTime()
 	signal := 0
@@ -73,12 +74,16 @@ func (f *follower) plant(t *tracee) {
 	} else if st.shadowed {
 		f.s.refused("it has a shadow stack")
 	} else if stopped, err := f.s.plant(t.pid, t.mem); err != nil {
-		f.s.refused(reason(err))
+		f.s.refused(err.Error())
 	} else if stopped {
 		signal = int(unix.SIGSTOP)
 	}
 	f.clear(t)
-	f.proceed(t, signal)
+	if t.launcher {
+		f.resume(t, signal)
+	} else {
+		f.release(t, signal)
+	}
 	f.s.took(time.Since(began), threadTime()-spent)
 }
 
@@ -103,7 +108,7 @@ func examine(pid int) (uint64, error) {
 		return 0, err
 	}
 	if elf.Class(head[elf.EI_CLASS]) != elf.ELFCLASS64 || elf.Machine(binary.LittleEndian.Uint16(head[18:])) != elf.EM_X86_64 {
-		return 0, &NotHere{Why: "the program is not for amd64"}
+		return 0, errors.New("the program is not for amd64")
 	}
 	st, err := readStatus(pid)
 	if err != nil {
@@ -116,20 +121,20 @@ func examine(pid int) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case (st.blocked|st.ignored)&trap != 0:
-		return 0, &NotHere{Why: "the program blocks or ignores SIGTRAP"}
+		return 0, errors.New("the program blocks or ignores SIGTRAP")
 	case st.filters != own.filters:
-		return 0, &NotHere{Why: "the program's system calls are filtered (seccomp)"}
+		return 0, errors.New("the program's system calls are filtered (seccomp)")
 	case unix.Prlimit(pid, unix.RLIMIT_AS, nil, &space) != nil || space.Cur != unix.RLIM_INFINITY:
-		return 0, &NotHere{Why: "its address space is limited (ulimit -v)"}
+		return 0, errors.New("its address space is limited (ulimit -v)")
 	}
 	aux, err := auxiliary(pid)
 	switch {
 	case err != nil:
 		return 0, err
 	case aux[atSecure] != 0:
-		return 0, &NotHere{Why: "it runs with privileges of its file"}
+		return 0, errors.New("it runs with privileges of its file")
 	case aux[atEntry] == 0:
-		return 0, &NotHere{Why: "its entry is not known"}
+		return 0, errors.New("its entry is not known")
 	}
 	return aux[atEntry], nil
 }
@@ -160,36 +165,28 @@ type status struct {
 	shadowed               bool   // it has a shadow stack, on which the return address of a displaced call is missing
 }
 
-func readStatus(pid int) (status, error) {
+func readStatus(pid int) (st status, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return status{}, err
+		return st, err
 	}
-	var st status
-	for line := range bytes.Lines(text) {
-		key, value, _ := bytes.Cut(line, []byte(":"))
-		v := string(bytes.TrimSpace(value))
-		switch string(key) {
-		case "Tgid":
-			st.group, err = strconv.Atoi(v)
-		case "PPid":
-			st.parent, err = strconv.Atoi(v)
-		case "Threads":
-			st.threads, err = strconv.Atoi(v)
-		case "SigBlk":
-			st.blocked, err = strconv.ParseUint(v, 16, 64)
-		case "SigIgn":
-			st.ignored, err = strconv.ParseUint(v, 16, 64)
-		case "Seccomp", "Seccomp_filters":
-			st.filters += v + " "
-		case "x86_Thread_features":
-			st.shadowed = bytes.Contains(value, []byte("shstk"))
-		}
-		if err != nil {
-			return status{}, fmt.Errorf("cannot read the status of process %d: %q", pid, line)
-		}
+	values := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(line, ":")
+		values[key] = strings.TrimSpace(value)
 	}
-	return st, nil
+	number := func(key string, base int) uint64 {
+		n, wrong := strconv.ParseUint(values[key], base, 64)
+		err = errors.Join(err, wrong)
+		return n
+	}
+	st = status{parent: int(number("PPid", 10)), group: int(number("Tgid", 10)), threads: int(number("Threads", 10)),
+		blocked: number("SigBlk", 16), ignored: number("SigIgn", 16), filters: values["Seccomp"] + " " + values["Seccomp_filters"],
+		shadowed: strings.Contains(values["x86_Thread_features"], "shstk")}
+	if err != nil {
+		err = fmt.Errorf("cannot read the status of process %d: %w", pid, err)
+	}
+	return st, err
 }
 
 func openMemory(pid int) (*os.File, error) {

@@ -91,7 +91,7 @@ func TestHostile(t *testing.T) {
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (&Planter{}).objects.open(t.TempDir(), path, nil); err == nil || !strings.Contains(err.Error(), "too much memory") {
+		if _, err := (&Planter{Dir: t.TempDir()}).open(path, nil); err == nil || !strings.Contains(err.Error(), "too much memory") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -28,10 +28,11 @@ func newMemory() (*memory, error) {
 // the page size.
 func (m *memory) counters(n int) ([]uint64, int64, error) {
 	at, size := m.size, pages(int64(n)*8)
-	if err := unix.Ftruncate(m.fd, at+size); err != nil {
-		return nil, 0, fmt.Errorf("no memory for counters: %w", err)
+	var b []byte
+	err := unix.Ftruncate(m.fd, at+size)
+	if err == nil {
+		b, err = unix.Mmap(m.fd, at, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
-	b, err := unix.Mmap(m.fd, at, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, 0, fmt.Errorf("no memory for counters: %w", err)
 	}

@@ -21,19 +21,15 @@ type object struct {
 // fileID identifies a file and its version.
 type fileID struct{ dev, inode, size, mtime uint64 }
 
-// objects are the objects that this process has analysed, or the reasons why they cannot be planted.
-type objects struct{ sync.Map } // of func() (*object, error) by fileID
-
-// open returns the object in a file. dir is the folder of kept objects; "" means that none are kept.
-// A new object is written to dir in the background, counted in writing.
-func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, error) {
+// open returns the object in a file. A new object is written to disk in the background, counted in writing.
+func (p *Planter) open(path string, writing *sync.WaitGroup) (*object, error) {
 	f, st, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // nothing was written
 	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
-	found, _ := k.LoadOrStore(id, sync.OnceValues(func() (*object, error) { return load(dir, f, id, writing) }))
+	found, _ := p.objects.LoadOrStore(id, sync.OnceValues(func() (*object, error) { return load(p.Dir, f, id, writing) }))
 	return found.(func() (*object, error))() // the caller that has stored it waits here, with its file open
 }
 

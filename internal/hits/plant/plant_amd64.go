@@ -33,28 +33,8 @@ func (s *Session) plant(pid int, mem *os.File) (stopped bool, err error) {
 	return p.stopped, err
 }
 
-// fill maps memory into a process, and writes the trampolines and then the jumps.
+// fill maps memory into a process, and writes the trampolines and then the jumps. After an error nothing of that is left.
 func (s *Session) fill(p *remote, regions []*region) (err error) {
-	if err := s.mapAll(p, regions); err != nil {
-		return err
-	}
-	for i, r := range regions {
-		if err = r.write(p.mem, after); err == nil {
-			err = r.check(p.pid, after)
-		}
-		if err != nil {
-			for _, r := range regions[:i+1] {
-				err = errors.Join(err, r.write(p.mem, before))
-			}
-			return errors.Join(err, s.unmap(p, regions))
-		}
-	}
-	return nil
-}
-
-// mapAll makes the process map counters and trampolines, and writes the trampolines. After an error
-// nothing is mapped.
-func (s *Session) mapAll(p *remote, regions []*region) (err error) {
 	back, err := p.borrow(p.regs.Rip, syscallCode)
 	if err != nil {
 		return err
@@ -64,13 +44,34 @@ func (s *Session) mapAll(p *remote, regions []*region) (err error) {
 	if err != nil {
 		return err
 	}
-	for i, r := range regions {
-		if err = r.mapIn(p, fd); err != nil {
-			err = errors.Join(err, unmapAll(p, regions[:i+1]))
-			break
-		}
+	begun := 0
+	for ; begun < len(regions) && err == nil; begun++ {
+		err = regions[begun].plantIn(p, fd)
 	}
 	_, e := p.call(unix.SYS_CLOSE, fd)
+	if err = errors.Join(err, e); err != nil {
+		for _, r := range regions[:begun] {
+			err = errors.Join(err, r.removeFrom(p))
+		}
+	}
+	return err
+}
+
+// plantIn maps one region, and writes its trampolines and then its jumps.
+func (r *region) plantIn(p *remote, fd uint64) error {
+	if err := r.mapIn(p, fd); err != nil {
+		return err
+	}
+	if err := r.write(p.mem, after); err != nil {
+		return err
+	}
+	return r.check(p.pid, after)
+}
+
+// removeFrom restores the code and unmaps the region. munmap succeeds also for addresses without a mapping.
+func (r *region) removeFrom(p *remote) error {
+	err := r.write(p.mem, before)
+	_, e := p.call(unix.SYS_MUNMAP, r.at, r.counters+pages(uint64(len(r.trampolines))))
 	return errors.Join(err, e)
 }
 
@@ -113,24 +114,4 @@ func (r *region) mapIn(p *remote, fd uint64) error {
 		return fmt.Errorf("trampolines were not written: %w", err)
 	}
 	return nil
-}
-
-// unmap makes the process unmap the regions.
-func (s *Session) unmap(p *remote, regions []*region) (err error) {
-	back, err := p.borrow(p.regs.Rip, syscallCode)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, back()) }()
-	return unmapAll(p, regions)
-}
-
-// unmapAll is unmap while the system call instruction is in place. munmap succeeds also for
-// addresses without a mapping.
-func unmapAll(p *remote, regions []*region) (all error) {
-	for _, r := range regions {
-		_, err := p.call(unix.SYS_MUNMAP, r.at, r.counters+pages(uint64(len(r.trampolines))))
-		all = errors.Join(all, err)
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"syscall"
@@ -15,7 +16,8 @@ type Planter struct {
 	// A function is counted if it is entered at most Threshold times the mean; 0 means 1.
 	Threshold float64
 
-	objects  objects
+	// objects are the objects that this process has analysed, or the reasons why they cannot be planted.
+	objects  sync.Map // of func() (*object, error) by fileID
 	programs programs
 	// crashes are the programs that are never planted again, because they were ended by a signal while
 	// they were planted. Planting may not have been the cause; but then a program that fails anyway is not
@@ -40,10 +42,7 @@ type Options struct {
 // the program is started anyway: the session has the reason, and Follow does nothing.
 func (p *Planter) Start(path string, argv []string, attr *syscall.ProcAttr, o Options) (pid int, s *Session, err error) {
 	s = &Session{planter: p, options: o, parts: map[partID]*part{}, changed: map[string]bool{}, objects: map[string]string{}, began: time.Now()}
-	why := here
-	if why == "" {
-		why = refuse(within(attr.Dir, path))
-	}
+	why := cmp.Or(here, refuse(within(attr.Dir, path)))
 	if why == "" {
 		if s.memory, err = newMemory(); err != nil {
 			why = err.Error()

@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"errors"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -114,12 +115,12 @@ func (s *Session) Planted() (images int, standing time.Duration) {
 	return s.images, s.standing
 }
 
-// Err returns a *NotHere if no program of the session was planted and one was rejected.
+// Err returns why nothing is counted, if no program of the session was planted and one was rejected.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.images == 0 && s.why != "" {
-		return &NotHere{Why: s.why}
+		return errors.New("functions are not counted here: " + s.why)
 	}
 	return nil
 }

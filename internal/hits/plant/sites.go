@@ -40,7 +40,7 @@ func (s *Session) prepare(pid int) ([]*region, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, program), &s.writing)
+	own, err := s.planter.open(inRoot(pid, program), &s.writing)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", program, err)
 	}
@@ -63,7 +63,7 @@ func (s *Session) prepare(pid int) ([]*region, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, &NotHere{Why: "none of its functions can be counted"}
+		return nil, errors.New("none of its functions can be counted")
 	}
 	s.touched(in)
 	return all, nil
@@ -91,15 +91,15 @@ func (s *Session) objectsIn(pid int, in *image, addresses space) (found []placed
 			in.catches = true
 			continue
 		}
-		o, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, path), &s.writing)
+		o, err := s.planter.open(inRoot(pid, path), &s.writing)
 		switch {
 		case errors.Is(err, code.Runtime):
-			return nil, &NotHere{Why: fmt.Sprintf("%s has %v", path, err)}
+			return nil, fmt.Errorf("%s has %v", path, err)
 		case err != nil:
 			s.leaveObject(path, err)
 			in.catches = true
 		case o.Locks:
-			return nil, &NotHere{Why: "it locks its memory (mlockall), whose limit the counters could exceed"}
+			return nil, errors.New("it locks its memory (mlockall), whose limit the counters could exceed")
 		default:
 			in.catches = in.catches || o.Catches
 			found = append(found, placed{o, group})
@@ -123,8 +123,7 @@ func objectsOf(s space) [][]mapping {
 		}
 		i := slices.IndexFunc(list, func(g []mapping) bool { return g[0].path == m.path })
 		if i < 0 {
-			list = append(list, []mapping{m})
-			continue
+			i, list = len(list), append(list, nil)
 		}
 		list[i] = append(list[i], m)
 	}

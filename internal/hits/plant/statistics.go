@@ -10,8 +10,6 @@ import (
 	"sync"
 
 	"github.com/google/renameio/v2"
-
-	"berth/internal/hits/code"
 )
 
 // statistics is how often the functions of a program and its libraries were entered, in runs in
@@ -57,28 +55,28 @@ func (s *statistics) entries() (all []entry) {
 	return all
 }
 
-// choose skips the functions entered more often than threshold times the mean of all functions
-// (paper no2-outliers, section 4). A program in a loop may enter only functions with very many hits,
-// and then the remaining functions show no progress. So, of the functions entered in the last
-// seconds, those with the fewest hits are kept until their hits suffice.
+// choose skips the functions entered more often than threshold times the mean of all functions: the few that cost most and show
+// progress least. In the paper no2-outliers, section 4, the mean as the threshold leaves 0.03 to 0.1 % of an overhead of 8 to 11 %.
+// The mean is over all counted functions, including those without hits; after a short run it is less than one hit. So a function that
+// was hit once is kept at every threshold above 0: otherwise nothing that the program enters would be counted. A threshold of 0 keeps
+// the functions without hits.
+//
+// A program in a loop may enter only functions with very many hits, and then the remaining functions show no progress. So, of the
+// functions entered in the last seconds, those with the fewest hits are kept until their hits suffice.
 func (s *statistics) choose(threshold float64) selection {
-	all := s.entries()
-	hits := make([]uint64, len(all))
-	for i := range all {
-		hits[i] = all[i].hits
+	all, sum := s.entries(), 0.0
+	for _, e := range all {
+		sum += float64(e.hits)
 	}
-	kept, late := code.Select(hits, threshold), uint64(0)
-	for i := range all {
-		if !kept[i] && late < enough && all[i].late > 0 {
-			kept[i] = true
-		}
-		if kept[i] {
-			late += all[i].late
-		}
+	most := threshold * sum / float64(max(1, len(all)))
+	if threshold > 0 {
+		most = max(most, 1)
 	}
-	sel := selection{}
-	for i, e := range all {
-		if !kept[i] {
+	sel, late := selection{}, uint64(0)
+	for _, e := range all {
+		if float64(e.hits) <= most || late < enough && e.late > 0 {
+			late += e.late
+		} else {
 			sel[e.functionID] = true
 		}
 	}

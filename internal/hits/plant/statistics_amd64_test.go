@@ -79,7 +79,7 @@ func TestLauncherAlone(t *testing.T) {
 func TestCopied(t *testing.T) {
 	program := compile(t, "counts", "-O1")
 	p := &Planter{}
-	o, err := p.objects.open("", program, nil)
+	o, err := (&Planter{}).open(program, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestOften(t *testing.T) {
 	defer func() { allowed = was }()
 	allowed = -time.Hour
 	s, got := planted(t, fresh(t), Options{}, nil, "/bin/sh", "-c", program+"; "+program)
-	if programs, _ := s.Planted(); programs != 0 || s.Why() != errOften.Why || got.status.ExitStatus() != 7 {
+	if programs, _ := s.Planted(); programs != 0 || s.Why() != errOften.Error() || got.status.ExitStatus() != 7 {
 		t.Errorf("%d were planted: %q, %+v", programs, s.Why(), got)
 	}
 	s, _ = planted(t, fresh(t), exact, nil, "/bin/sh", "-c", program+"; "+program)

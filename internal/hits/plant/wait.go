@@ -16,14 +16,12 @@ type change struct {
 
 // The codes of changes (sigaction(2)).
 const (
-	cldExited  = 1
-	cldKilled  = 2
-	cldDumped  = 3
-	cldTrapped = 4
+	cldExited = 1
+	cldDumped = 3
 )
 
 func (c change) ended() bool {
-	return c.code == cldExited || c.code == cldKilled || c.code == cldDumped
+	return cldExited <= c.code && c.code <= cldDumped // killed is between them
 }
 
 // awaitStop waits until a process stops or ends. It leaves an end to be waited for again; the pid of the result is 0 if the process stopped and was

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -28,16 +29,9 @@ type settingsKey struct{}
 // With returns a context for the objects of a job with this environment (NAME=VALUE). Its AWS_… variables have precedence over the settings of this machine, as the process
 // that reads for a job may have been started earlier with another environment.
 func With(ctx context.Context, env []string) context.Context {
-	get := func(names ...string) string {
-		for _, name := range names {
-			if v, _ := job.LookupEnv(env, name); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
+	get := func(name string) string { return job.Getenv(env, name) }
 	return context.WithValue(ctx, settingsKey{}, settings{id: get("AWS_ACCESS_KEY_ID"), secret: get("AWS_SECRET_ACCESS_KEY"), token: get("AWS_SESSION_TOKEN"),
-		profile: get("AWS_PROFILE"), region: get("AWS_REGION", "AWS_DEFAULT_REGION"), endpoint: get("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")})
+		profile: get("AWS_PROFILE"), region: cmp.Or(get("AWS_REGION"), get("AWS_DEFAULT_REGION")), endpoint: cmp.Or(get("AWS_ENDPOINT_URL_S3"), get("AWS_ENDPOINT_URL"))})
 }
 
 // options returns the settings as options of the SDK.
@@ -60,37 +54,31 @@ type place struct {
 func at(ctx context.Context, name string) (p place, err error) {
 	p.name = name
 	p.bucket, p.key = job.CutObject(name)
-	p.Client, err = client(ctx, name)
-	return p, err
-}
-
-// client returns the client for the settings of ctx. name is the object, for errors.
-func client(ctx context.Context, name string) (*s3.Client, error) {
 	made.mu.Lock()
 	defer made.mu.Unlock()
 	set, _ := ctx.Value(settingsKey{}).(settings)
-	if c := made.clients[set]; c != nil {
-		return c, nil
+	if p.Client = made.clients[set]; p.Client != nil {
+		return p, nil
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, set.options()...)
 	switch {
 	case err != nil:
-		return nil, setupError(name, "the settings for S3 cannot be read", err, "correct them")
+		return p, setupError(name, "the settings for S3 cannot be read", err, "correct them")
 	case cfg.Region == "":
-		return nil, setupError(name, "no region is set for S3", nil, "set AWS_REGION, or region in ~/.aws/config")
+		return p, setupError(name, "no region is set for S3", nil, "set AWS_REGION, or region in ~/.aws/config")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		return nil, setupError(name, "there are no credentials for S3", err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give the machine a role")
+		return p, setupError(name, "there are no credentials for S3", err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give the machine a role")
 	}
-	c := s3.NewFromConfig(cfg, func(o *s3.Options) {
+	p.Client = s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil // other servers than Amazon's rarely have a host name for each bucket
 		o.DisableLogOutputChecksumValidationSkipped = true
 	})
 	if made.clients == nil {
 		made.clients = map[settings]*s3.Client{}
 	}
-	made.clients[set] = c
-	return c, nil
+	made.clients[set] = p.Client
+	return p, nil
 }
 
 func setupError(name, what string, err error, do string) error {

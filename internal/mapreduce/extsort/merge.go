@@ -23,8 +23,8 @@ type merger struct {
 
 // newMerger opens the runs. Each run gets the memory that it needs, and an even share of the rest of
 // mem. A run that does not fit into mem gets a region of its own from the system. The merger adds to read how many bytes it reads.
-func newMerger(runs []run, cmp hadoop.Comparator, mem *arena, read *int64) (*merger, error) {
-	m := &merger{
+func newMerger(runs []run, cmp hadoop.Comparator, mem *arena, read *int64) (m *merger, err error) {
+	m = &merger{
 		cmp: cmp, read: read, cursors: make([]*cursor, 0, len(runs)), prefix: make([]uint64, len(runs)),
 		done: make([]bool, len(runs)), tree: make([]int32, max(len(runs), 1)),
 	}
@@ -34,12 +34,14 @@ func newMerger(runs []run, cmp hadoop.Comparator, mem *arena, read *int64) (*mer
 	}
 	share := (int64(len(mem.rest)) - need) / int64(max(len(runs), 1))
 	for _, r := range runs {
-		if err := m.open(r, min(max(share-8, 0), maxReadAhead), mem); err != nil {
-			m.close()
-			return nil, err
+		if err == nil {
+			err = m.open(r, min(max(share-8, 0), maxReadAhead), mem)
 		}
 	}
-	if err := m.build(); err != nil {
+	if err == nil {
+		err = m.build()
+	}
+	if err != nil {
 		m.close()
 		return nil, err
 	}

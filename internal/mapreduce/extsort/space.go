@@ -30,12 +30,6 @@ type Supply interface {
 	Give(Means)
 }
 
-// Take returns m. So a Means is a Supply that allots the same to every attempt.
-func (m Means) Take() Means { return m }
-
-// Give does nothing.
-func (Means) Give(Means) {}
-
 // Config says how an attempt sorts.
 type Config struct {
 	Dir        string            // scratch folder; made if missing

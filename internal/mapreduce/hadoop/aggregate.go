@@ -37,12 +37,8 @@ func NewAggregate(spec *job.MapReduceSpec, combine bool) *Aggregate {
 
 // maxUnique returns the number up to which UniqValueCount counts values; 0: no limit.
 func maxUnique(spec *job.MapReduceSpec) int64 {
-	for _, key := range []string{"mapreduce.aggregate.max.num.unique.values", "aggregate.max.num.unique.values"} {
-		if n, err := strconv.ParseInt(spec.Conf[key], 10, 64); err == nil && n > 0 {
-			return n
-		}
-	}
-	return 0
+	n, _ := strconv.ParseInt(spec.Conf["mapreduce.aggregate.max.num.unique.values"], 10, 64)
+	return max(n, 0)
 }
 
 // Run aggregates the groups of in one after the other.

@@ -4,20 +4,15 @@ import "berth/internal/core/job"
 
 // Check returns an error if the order, the partitioning or the selection of fields of a job is not valid.
 func Check(spec *job.MapReduceSpec) error {
-	if _, err := NewComparator(spec); err != nil {
-		return err
+	_, err := NewComparator(spec)
+	if err == nil {
+		_, err = NewPartitioner(spec, 1)
 	}
-	if _, err := NewPartitioner(spec, 1); err != nil {
-		return err
+	if err == nil && spec.Mapper.Native == job.NativeSelection {
+		_, err = NewFieldSelection(spec, true)
 	}
-	if spec.Mapper.Native == job.NativeSelection {
-		if _, err := NewFieldSelection(spec, true); err != nil {
-			return err
-		}
+	if err == nil && spec.Reducer != nil && spec.Reducer.Native == job.NativeSelection {
+		_, err = NewFieldSelection(spec, false)
 	}
-	if spec.Reducer != nil && spec.Reducer.Native == job.NativeSelection {
-		_, err := NewFieldSelection(spec, false)
-		return err
-	}
-	return nil
+	return err
 }

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
 	"berth/internal/core/pattern"
@@ -36,11 +37,10 @@ type finder struct {
 
 // These job keys are about folders below input folders. Hadoop refuses such folders unless the first key
 // is true. berth reads them by default, as a user who names a source tree means all files in it; if the
-// key is false, berth refuses them too. The third key alone makes berth skip such folders.
+// key is false, berth refuses them too. The second key alone makes berth skip such folders.
 const (
-	recursiveKey    = "mapreduce.input.fileinputformat.input.dir.recursive"
-	oldRecursiveKey = "mapred.input.dir.recursive"
-	ignoreDirsKey   = "mapreduce.input.fileinputformat.input.dir.nonrecursive.ignore.subdirs"
+	recursiveKey  = "mapreduce.input.fileinputformat.input.dir.recursive"
+	ignoreDirsKey = "mapreduce.input.fileinputformat.input.dir.nonrecursive.ignore.subdirs"
 )
 
 // IncludeKey is the job key that selects the files of input folders: globs for their names, separated by
@@ -78,7 +78,7 @@ func (f *finder) included(name string) bool {
 // as in Hadoop.
 func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true"), binary: isSequence(spec)}
-	if recursive := cmp.Or(spec.Conf[recursiveKey], spec.Conf[oldRecursiveKey]); recursive == "" {
+	if recursive := spec.Conf[recursiveKey]; recursive == "" {
 		f.recursive = !f.ignoreDirs
 	} else {
 		f.recursive = !strings.EqualFold(recursive, "false")
@@ -88,11 +88,12 @@ func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 		return nil, err
 	}
 	for _, input := range spec.Inputs {
-		add := f.add
 		if job.IsObject(input) {
-			add = func(name string) error { return f.addObjects(name, opts) }
+			err = f.addObjects(input, opts)
+		} else {
+			err = f.add(input)
 		}
-		if err := add(input); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +150,7 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 	case !info.Mode().IsRegular():
 		return job.InputError(path, "is not a regular file", "write its data to a file first")
 	}
-	if err := syscall.Access(path, accessRead); err != nil {
+	if err := unix.Access(path, unix.R_OK); err != nil {
 		return inputError(path, err)
 	}
 	info, err := renewed(path, info)
@@ -176,9 +177,6 @@ func renewed(path string, info fs.FileInfo) (fs.FileInfo, error) {
 	defer file.Close() // it is not even read
 	return file.Stat()
 }
-
-// accessRead is access(2)'s R_OK.
-const accessRead = 4
 
 // addDir adds the selected files of a folder whose names do not begin with '_' or '.'.
 func (f *finder) addDir(dir string, above []fs.FileInfo) error {

@@ -73,7 +73,6 @@ func TestIgnoreSubfolders(t *testing.T) {
 		{map[string]string{ignoreDirsKey: "true"}, 1},
 		{map[string]string{ignoreDirsKey: "true", recursiveKey: "false"}, 1},
 		{map[string]string{ignoreDirsKey: "true", recursiveKey: "true"}, 2},
-		{map[string]string{ignoreDirsKey: "true", oldRecursiveKey: "true"}, 2},
 		{map[string]string{ignoreDirsKey: "false"}, 2},
 	} {
 		_, sum, err := PlanSplits(&job.MapReduceSpec{Inputs: []string{dir}, Conf: tt.conf}, SplitOptions{})

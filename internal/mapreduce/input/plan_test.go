@@ -302,7 +302,7 @@ func TestFindInputsRefuses(t *testing.T) {
 		{strings.Repeat("{a,b}", 20), nil, job.CodeNoInput, "input is not a valid pattern"},
 		{"empty", map[string]string{IncludeKey: "*"}, job.CodeNoInput, "berth.input.include matches no file in"},
 		{"in", map[string]string{recursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
-		{"in", map[string]string{oldRecursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
+		{"in", map[string]string{recursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
 		{"in", map[string]string{IncludeKey: "*.go"}, job.CodeNoInput, "berth.input.include matches no file in"},
 		{"in", map[string]string{IncludeKey: "a,[x"}, job.CodeConfig, `berth.input.include: "[x" is not a valid glob`},
 		{"in", map[string]string{IncludeKey: "sub/*"}, job.CodeConfig, `berth.input.include: "sub/*" is not a valid glob`},

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,7 +27,6 @@ type snappyReader struct {
 	plain []byte
 	ready []byte // the part of plain that was not returned
 	begun bool
-	ended bool
 }
 
 func newSnappyReader(r io.Reader) (io.ReadCloser, error) {
@@ -35,9 +35,6 @@ func newSnappyReader(r io.Reader) (io.ReadCloser, error) {
 
 func (s *snappyReader) Read(p []byte) (int, error) {
 	for len(s.ready) == 0 {
-		if s.ended {
-			return 0, io.EOF
-		}
 		if err := s.more(); err != nil {
 			return 0, err
 		}
@@ -47,13 +44,12 @@ func (s *snappyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// more reads the next chunk.
+// more reads the next chunk. It returns io.EOF at the end of the file.
 func (s *snappyReader) more() error {
 	if s.left == 0 {
 		n, err := s.length()
-		if errors.Is(err, io.EOF) || err == nil && n == 0 {
-			s.ended = true
-			return nil
+		if err == nil && n == 0 {
+			s.in, err = bytes.NewReader(nil), io.EOF // whatever follows
 		}
 		if err != nil {
 			return err

@@ -75,18 +75,15 @@ type recordSource interface {
 	records() int64
 }
 
-// format returns the source of a range of an open file.
-type format func(file File, r job.Range, spec *job.MapReduceSpec) (source, error)
-
-// formatOf returns the format of a job's input.
-func formatOf(spec *job.MapReduceSpec) format {
+// newSource returns the source of a range of an open file, by the format of the job's input.
+func newSource(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
 	switch {
 	case spec.InputFormat == "StreamXmlRecordReader":
-		return newXMLRange
+		return newXMLRange(file, r, spec)
 	case isSequence(spec):
-		return newSequenceRange
+		return newSequenceRange(file, r, spec)
 	default:
-		return newLineRange
+		return newLineRange(file, r, spec)
 	}
 }
 
@@ -159,7 +156,7 @@ func (s *splitReader) open() error {
 	s.next++
 	file, err := s.opener(s.ctx, s.split, index)
 	if err == nil {
-		if s.source, err = formatOf(s.spec)(file, s.split.Ranges[index], s.spec); err != nil {
+		if s.source, err = newSource(file, s.split.Ranges[index], s.spec); err != nil {
 			err = errors.Join(err, file.Close())
 		}
 	}

@@ -38,9 +38,9 @@ func (r *Reader) nextInBlock() (key, value []byte) {
 
 // next returns the next text of the keys or the values. lengths is the list of their lengths.
 func (b *block) next(lengths int) ([]byte, error) {
-	n, rest, err := varint(b.lists[lengths])
+	n, rest, whole := varint(b.lists[lengths])
 	texts := b.lists[lengths+1]
-	if err != nil || n < 0 || n > int64(len(texts)) {
+	if !whole || n < 0 || n > int64(len(texts)) {
 		return nil, damaged("a block contains a wrong length of a record")
 	}
 	b.lists[lengths], b.lists[lengths+1] = rest, texts[n:]

@@ -87,19 +87,12 @@ func (s *stream) bool() bool {
 func (h *Header) append(b []byte) []byte {
 	b = append(append(b, magic...), version)
 	b = appendText(appendText(b, h.Key), h.Value)
-	b = append(b, flag(h.Compressed), flag(h.Blocks))
+	b, _ = binary.Append(b, binary.BigEndian, []bool{h.Compressed, h.Blocks}) // a byte each, so this does not fail
 	if h.Compressed {
 		b = appendText(b, h.Codec)
 	}
 	b = binary.BigEndian.AppendUint32(b, 0)
 	return append(b, h.Sync[:]...)
-}
-
-func flag(set bool) byte {
-	if set {
-		return 1
-	}
-	return 0
 }
 
 // appendText appends a text as Hadoop's Text is serialised: its length and its bytes.

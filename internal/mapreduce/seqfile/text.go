@@ -7,11 +7,8 @@ import (
 	"strings"
 )
 
-const (
-	// TextClass is the Java class of a text.
-	TextClass  = "org.apache.hadoop.io.Text"
-	bytesClass = "org.apache.hadoop.io.BytesWritable"
-)
+// TextClass is the Java class of a text.
+const TextClass = "org.apache.hadoop.io.Text"
 
 // Texter appends the text of a serialised key or value to b.
 type Texter func(b, raw []byte) ([]byte, error)
@@ -36,8 +33,8 @@ func TextOf(class string, rawBytes bool) (Texter, error) {
 		}, nil
 	case "VIntWritable", "VLongWritable":
 		return func(b, raw []byte) ([]byte, error) {
-			n, rest, err := varint(raw)
-			if err != nil || len(rest) > 0 {
+			n, rest, whole := varint(raw)
+			if !whole || len(rest) > 0 {
 				return nil, damaged("a number of variable length has %d bytes", len(raw))
 			}
 			return strconv.AppendInt(b, n, 10), nil
@@ -75,8 +72,8 @@ func number(size int) Texter {
 }
 
 func textOfText(b, raw []byte) ([]byte, error) {
-	n, text, err := varint(raw)
-	if err != nil || n != int64(len(text)) {
+	n, text, whole := varint(raw)
+	if !whole || n != int64(len(text)) {
 		return nil, damaged("a text of length %d has %d bytes", n, len(text))
 	}
 	return append(b, text...), nil

@@ -3,7 +3,6 @@ package seqfile
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"io"
 )
 
@@ -40,19 +39,17 @@ func varintSize(first byte) (size int, negative bool) {
 	}
 }
 
-var errShort = errors.New("a number is cut off")
-
-// varint reads a number at the beginning of b and returns the rest of b.
-func varint(b []byte) (n int64, rest []byte, err error) {
+// varint reads a number at the beginning of b and returns the rest of b. whole is false if the number is cut off.
+func varint(b []byte) (n int64, rest []byte, whole bool) {
 	if len(b) == 0 {
-		return 0, nil, errShort
+		return 0, nil, false
 	}
 	size, negative := varintSize(b[0])
 	if size == 0 {
-		return int64(int8(b[0])), b[1:], nil
+		return int64(int8(b[0])), b[1:], true
 	}
 	if len(b) <= size {
-		return 0, nil, errShort
+		return 0, nil, false
 	}
 	for _, c := range b[1 : size+1] {
 		n = n<<8 | int64(c)
@@ -60,7 +57,7 @@ func varint(b []byte) (n int64, rest []byte, err error) {
 	if negative {
 		n = ^n
 	}
-	return n, b[size+1:], nil
+	return n, b[size+1:], true
 }
 
 // stream reads the parts of a file. After the first error it reads nothing, and returns zeros.

@@ -111,10 +111,10 @@ func (f *copier) fetch(ctx context.Context, loc Location) error {
 // copy verifies a stream block by block and writes it to the file of the copier.
 func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 	if f.file == nil {
-		if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
-			return nil, &scratchFault{extsort.ScratchError(f.path, err)}
+		if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			f.end, err = f.file.Seek(0, io.SeekEnd)
 		}
-		if f.end, err = f.file.Seek(0, io.SeekEnd); err != nil {
+		if err != nil {
 			return nil, &scratchFault{extsort.ScratchError(f.path, err)}
 		}
 		f.buf = make([]byte, pieceSize)

@@ -72,16 +72,18 @@ func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 	if n.client != nil {
 		n.client.CloseIdleConnections() // they have the old keys; connections in use continue
 	}
-	n.keys = keys
+	dial := func(ctx context.Context, _, addr string) (net.Conn, error) { return wire.Reach(ctx, addr) }
 	if n.Tunnel != nil {
-		n.client = newClient(keys, n.Tunnel.DialNode)
+		dial = n.Tunnel.DialNode
+	}
+	n.keys, n.client = keys, newClient(keys, dial)
+	if n.Tunnel != nil {
 		if n.server == nil {
 			n.serveOn(n.Tunnel.Nodes())
 			n.addr = n.Tunnel.Nodes().Addr().String()
 		}
 		return nil
 	}
-	n.client = newClient(keys, func(ctx context.Context, _, addr string) (net.Conn, error) { return wire.Reach(ctx, addr) })
 	host, _, err := net.SplitHostPort(local.String())
 	if err != nil {
 		return fmt.Errorf("the own address %s: %w", local, err)
@@ -154,7 +156,7 @@ func (n *Node) Open(ctx context.Context, loc Location, partition int) (Segment, 
 // again: the output was written before its location was reported, but a network file system may answer from
 // its cache.
 func openShared(loc Location, partition int) (Segment, error) {
-	seg, err := StoreIn(loc.Outputs).Open(loc.Attempt, partition)
+	seg, err := (&Store{loc.Outputs}).Open(loc.Attempt, partition)
 	if errors.Is(err, ErrNotHeld) {
 		err = fmt.Errorf("no output of %v is in %s", loc.Attempt, loc.Outputs)
 	}

@@ -6,7 +6,7 @@ import (
 	"berth/internal/wire"
 )
 
-// Location says where the output of a map attempt is, and in which folder of the holder's store (StoreIn) if this machine can read it.
+// Location says where the output of a map attempt is, and in which folder the holder's store is if this machine can read it.
 type Location = wire.Locate
 
 // Segment is one partition of one map output. A local segment is a part of a file, which is not copied

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
@@ -48,25 +49,18 @@ func (o *Store) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Length", strconv.FormatInt(s.Length, 10))
-	if s.Length > 0 {
-		s.send(w)
+	f, err := os.Open(s.Path)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
+	defer f.Close() // only read
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(f, s.Offset, s.Length)) // the receiver knows from the length if bytes are missing
 }
 
 // pieceSize is how many bytes of a segment are processed at once. They fit into the cache of a core.
 const pieceSize = 256 << 10
-
-// send copies a local segment to w. If it fails, the receiver detects from the length that bytes are missing.
-func (s *Segment) send(w io.Writer) {
-	f, err := os.Open(s.Path)
-	if err != nil {
-		return
-	}
-	defer f.Close() // only read
-	_, _ = io.Copy(w, io.NewSectionReader(f, s.Offset, s.Length))
-}
 
 // fetch requests a partition of a map output from the node at loc. The body is not verified; the
 // Collector verifies it while it reads.

@@ -34,10 +34,6 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
-// StoreIn returns the store of another node in a folder that this machine can read. Only Open may be
-// called.
-func StoreIn(dir string) *Store { return &Store{dir: dir} }
-
 var (
 	jobPattern  = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	filePattern = pattern.Lazy(`^(\d{1,9})\.(\d{1,9})$`)

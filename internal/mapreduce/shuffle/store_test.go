@@ -24,10 +24,16 @@ func (silent) Out(int64, int64) {}
 func (silent) Memory(int64)     {}
 func (silent) Total(int64)      {}
 
+// least is a supply of the least means.
+type least struct{}
+
+func (least) Take() extsort.Means { return extsort.Means{} }
+func (least) Give(extsort.Means)  {}
+
 // adopted puts a map output into the store.
 func adopted(t *testing.T, o *Store, a job.Attempt) string {
 	t.Helper()
-	space, err := extsort.NewSpace(t.Context(), extsort.Config{Dir: t.TempDir(), Partitions: 2, Order: hadoop.ByteOrder, Supply: extsort.Means{}, MaxRecord: extsort.RecordLimit(0), Progress: silent{}})
+	space, err := extsort.NewSpace(t.Context(), extsort.Config{Dir: t.TempDir(), Partitions: 2, Order: hadoop.ByteOrder, Supply: least{}, MaxRecord: extsort.RecordLimit(0), Progress: silent{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,18 +50,13 @@ var optionsText string
 // optionTable reads the table when it is asked for it first, as most processes need none.
 var optionTable = sync.OnceValue(func() (all []Option) {
 	own := ownSetters()
-	for line := range strings.Lines(optionsText) {
-		if line[0] == '#' {
-			continue
-		}
-		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	for _, row := range Rows(optionsText) {
 		for i := range row {
 			if row[i] == "-" {
 				row[i] = ""
 			}
 		}
-		marks := strings.Fields(row[6])
-		marked := func(mark string) bool { return slices.Contains(marks, mark) }
+		marked := func(mark string) bool { return strings.Contains(row[6], mark) }
 		o := Option{Table: row[0], Name: row[1], Short: row[2], Arg: row[3], Usage: row[7], set: own[row[1]],
 			Many: marked("many"), Batch: marked("batch"), File: marked("file"), Stage: marked("stage"), Fixed: marked("fixed")}
 		if o.set == nil {
@@ -71,6 +66,16 @@ var optionTable = sync.OnceValue(func() (all []Option) {
 	}
 	return all
 })
+
+// Rows returns the columns of the lines of a table, which are separated by TABs. Comments begin with #.
+func Rows(table string) (rows [][]string) {
+	for line := range strings.Lines(table) {
+		if line[0] != '#' {
+			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+		}
+	}
+	return rows
+}
 
 // OptionsOf returns the options of some tables, in the order in which the help text lists them.
 func OptionsOf(tables ...string) []Option {
@@ -82,28 +87,27 @@ func Options(systems ...BatchSystem) []Option {
 	all := OptionsOf("request")
 	all[0].Usage = placeUsage(systems)
 	for _, system := range systems {
-		all = slices.Insert(all, optionIndex(all, "wall-time"), system.option())
+		at := slices.IndexFunc(all, func(o Option) bool { return o.Name == "wall-time" })
+		all = slices.Insert(all, at, system.option())
 	}
 	return all
 }
 
-func optionIndex(all []Option, name string) int {
-	return slices.IndexFunc(all, func(o Option) bool { return o.Name == name })
-}
-
 // Set parses the value of one option and stores it in a. where is the flag or file:line that an error names.
 func (o *Option) Set(a *Ask, where, value string) error {
-	do := "write " + o.Name + " " + o.Arg
+	name := o.Name
 	if strings.HasPrefix(where, "-") {
-		do = "write " + where + " " + o.Arg
+		name = where
 	}
-	if o.Arg != "" && strings.TrimSpace(value) == "" {
+	do := "write " + name + " " + o.Arg
+	switch {
+	case o.Arg == "":
+	case strings.TrimSpace(value) == "":
 		if o.Arg == "FILE" || o.Arg == "TEMPLATE" {
 			do = "name a file"
 		}
 		return job.ArgumentError(where, "the value is empty", do)
-	}
-	if o.Arg != "" && value == "--" {
+	case value == "--":
 		return job.ArgumentError(where, "it is followed by -- in the place of its value", do)
 	}
 	return o.set(a, where, value)

@@ -25,7 +25,7 @@ func ask(t *testing.T, kind job.Kind, settings ...string) (*job.Spec, error) {
 	for _, s := range settings {
 		name, value, _ := strings.Cut(s, "=")
 		all := Options(queue)
-		i := optionIndex(all, name)
+		i := slices.IndexFunc(all, func(o Option) bool { return o.Name == name })
 		if i < 0 {
 			t.Fatalf("no option %q", name)
 		}
