@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -68,11 +67,11 @@ const ledgerName = "ledger.json"
 // readLedger returns the ledger in a folder, or nil if there is none.
 func readLedger(dir string) (*ledger, error) {
 	l := &ledger{}
-	path := filepath.Join(dir, ledgerName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	err := statedir.ReadJSON(filepath.Join(dir, ledgerName), l)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err := statedir.ReadJSON(path, l); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if l.Gone == nil {
