@@ -37,7 +37,7 @@ func newExplain() *cobra.Command {
 			return err
 		}
 		lines = append(lines, now...)
-		return Show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Lines(ui.ForTerminal(w), lines) })
+		return Show(cmd, control.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Lines(ui.ForTerminal(w), lines) })
 	})
 }
 
