@@ -18,7 +18,7 @@ func nameAfter(ctx context.Context, h statedir.Home, spec *job.Spec) error {
 		if err != nil {
 			return err
 		}
-		v, err := view(ctx, h, r)
+		v, err := view(ctx, r)
 		if err != nil {
 			return err
 		}

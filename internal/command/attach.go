@@ -23,7 +23,7 @@ type attachment struct {
 
 // showToEnd shows a job until it is over and returns its final state. An interrupt by its
 // owner cancels the job. Tasks that are done stay done.
-func showToEnd(cmd *cobra.Command, h statedir.Home, r statedir.Run, a attachment) (report.JobView, error) {
+func showToEnd(cmd *cobra.Command, r statedir.Run, a attachment) (report.JobView, error) {
 	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
 	opts.Seen = a.told
 	if _, wanted := resultsWanted(cmd); (wanted || ungrouped(cmd)) && opts.Mode == ui.Terminal {
@@ -36,13 +36,13 @@ func showToEnd(cmd *cobra.Command, h statedir.Home, r statedir.Run, a attachment
 	defer console.Close()
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	v, err := follow(ctx, h, r, console)
+	v, err := follow(ctx, r, console)
 	if ctx.Err() != nil && !over(v) {
 		if !a.owner {
 			return v, left(r, "continues without this command")
 		}
 		console.Note("interrupted; cancelling the job")
-		v, err = cancelled(h, r, console)
+		v, err = cancelled(r, console)
 		if errors.Is(err, context.Canceled) {
 			return v, left(r, "is still being cancelled")
 		}
@@ -61,22 +61,22 @@ func left(r statedir.Run, how string) error {
 }
 
 // cancelled cancels the job and waits for its end; a second interrupt ends the wait.
-func cancelled(h statedir.Home, r statedir.Run, console ui.Console) (report.JobView, error) {
+func cancelled(r statedir.Run, console ui.Console) (report.JobView, error) {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	c, err := control.Ensure(ctx, h)
+	c, err := control.Ensure(ctx, r.Home)
 	if err != nil {
 		return report.JobView{}, err
 	}
 	if err := c.Cancel(ctx, r.ID, "interrupted"); err != nil && job.ClassOf(err) != job.User {
 		return report.JobView{}, err // a job that has just ended cannot be cancelled, and need not be
 	}
-	return follow(ctx, h, r, console)
+	return follow(ctx, r, console)
 }
 
 // follow watches a job to its end. If the coordinator dies, follow starts another one,
 // which continues the job.
-func follow(ctx context.Context, h statedir.Home, r statedir.Run, console ui.Console) (report.JobView, error) {
+func follow(ctx context.Context, r statedir.Run, console ui.Console) (report.JobView, error) {
 	var last report.JobView
 	begun, full := false, false
 	see := func(w control.Watched) {
@@ -87,12 +87,12 @@ func follow(ctx context.Context, h statedir.Home, r statedir.Run, console ui.Con
 		}
 		console.Update(last)
 		if w.Full && !full {
-			console.Note(fullText(h))
+			console.Note(fullText(r.Home))
 		}
 		full = w.Full
 	}
 	lost := false
-	err := control.Call(ctx, h, func(c *control.Client) error {
+	err := control.Call(ctx, r.Home, func(c *control.Client) error {
 		if lost {
 			console.Note("the coordinator went away; another one goes on")
 		}

@@ -29,7 +29,7 @@ type adding struct {
 }
 
 func (a *adding) run(cmd *cobra.Command, args []string) error {
-	h, r, err := named(args[:1])
+	r, err := named(args[:1])
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var added control.Added
-	err = control.Call(cmd.Context(), h, func(c *control.Client) (err error) {
+	err = control.Call(cmd.Context(), r.Home, func(c *control.Client) (err error) {
 		added, err = c.Add(cmd.Context(), r.ID, req)
 		return err
 	})
@@ -107,11 +107,11 @@ func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
 
 func newClose() *cobra.Command {
 	return command("close", oneBag, func(cmd *cobra.Command, args []string) error {
-		h, r, err := named(args)
+		r, err := named(args)
 		if err != nil {
 			return err
 		}
-		err = control.Call(cmd.Context(), h, func(c *control.Client) error { return c.CloseBag(cmd.Context(), r.ID) })
+		err = control.Call(cmd.Context(), r.Home, func(c *control.Client) error { return c.CloseBag(cmd.Context(), r.ID) })
 		if err != nil {
 			return err
 		}

@@ -31,9 +31,9 @@ func newCancel() *cobra.Command {
 				return err
 			}
 			if len(tasks) > 0 {
-				return cancelTasks(cmd, h, r, tasks)
+				return cancelTasks(cmd, r, tasks)
 			}
-			if err := cancel(cmd, h, r); err != nil {
+			if err := cancel(cmd, r); err != nil {
 				return err
 			}
 		}
@@ -44,22 +44,22 @@ func newCancel() *cobra.Command {
 }
 
 // cancelTasks cancels tasks of a bag, waits until they have ended and prints what they are.
-func cancelTasks(cmd *cobra.Command, h statedir.Home, r statedir.Run, tasks []string) error {
+func cancelTasks(cmd *cobra.Command, r statedir.Run, tasks []string) error {
 	ctx := cmd.Context()
-	if err := control.Call(ctx, h, func(c *control.Client) error { return c.Cancel(ctx, r.ID, "cancelled by its user", tasks...) }); err != nil {
+	if err := control.Call(ctx, r.Home, func(c *control.Client) error { return c.Cancel(ctx, r.ID, "cancelled by its user", tasks...) }); err != nil {
 		return err
 	}
-	words, err := states(ctx, h, r, tasks)
+	words, err := states(ctx, r, tasks)
 	for err == nil && (slices.Contains(words, "running") || slices.Contains(words, "waiting")) {
 		if err = rundir.Poll(ctx); err == nil {
-			words, err = states(ctx, h, r, tasks)
+			words, err = states(ctx, r, tasks)
 		}
 	}
 	return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
 }
 
-func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
-	v, err := view(cmd.Context(), h, r)
+func cancel(cmd *cobra.Command, r statedir.Run) error {
+	v, err := view(cmd.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -67,28 +67,28 @@ func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 		return job.UserError(string(r.ID), "the job is over already: "+string(v.State), "")
 	}
 	if !rundir.HandedIn(r) {
-		return discard(cmd, h, r, v)
+		return discard(cmd, r, v)
 	}
-	c, err := control.Ensure(cmd.Context(), h)
+	c, err := control.Ensure(cmd.Context(), r.Home)
 	if err != nil {
 		return err
 	}
 	if err := c.Cancel(cmd.Context(), r.ID, "cancelled by its user"); err != nil {
 		return err
 	}
-	if v, err = follow(cmd.Context(), h, r, ui.New(ui.Options{Mode: ui.Quiet})); err != nil {
+	if v, err = follow(cmd.Context(), r, ui.New(ui.Options{Mode: ui.Quiet})); err != nil {
 		return err
 	}
 	return told(cmd, v)
 }
 
 // discard removes a run that was never given to a coordinator.
-func discard(cmd *cobra.Command, h statedir.Home, r statedir.Run, v report.JobView) error {
+func discard(cmd *cobra.Command, r statedir.Run, v report.JobView) error {
 	spec, err := r.Spec()
 	if err != nil {
 		return err
 	}
-	if err := rundir.Discard(h, r, spec); err != nil {
+	if err := rundir.Discard(r, spec); err != nil {
 		return err
 	}
 	v.State = event.StateCancelled

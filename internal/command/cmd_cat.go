@@ -22,14 +22,14 @@ func newCat() *cobra.Command {
 		if wantJSON(cmd) {
 			return job.ArgumentError("--json", "the output of tasks is printed unchanged, not as JSON", "remove --json")
 		}
-		h, r, err := named(args)
+		r, err := named(args)
 		if err != nil {
 			return err
 		}
 		if len(args) > 0 {
 			args = args[1:]
 		}
-		return o.cat(cmd, h, r, args)
+		return o.cat(cmd, r, args)
 	})
 	addFlags(c.Flags(), &o)
 	c.MarkFlagsMutuallyExclusive("follow", "tag")
@@ -43,7 +43,7 @@ type catting struct {
 	Follow bool `flag:"follow,f" usage:"print the output of one task while it runs, until it ends"`
 }
 
-func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names []string) error {
+func (o catting) cat(cmd *cobra.Command, r statedir.Run, names []string) error {
 	spec, entries, err := r.Load()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 	if err != nil {
 		return err
 	}
-	from := atCoordinator{control.NewClient(h), r.ID}
+	from := atCoordinator{control.NewClient(r.Home), r.ID}
 	note := func(text string) { cmd.PrintErrln(text) }
 	if !o.Follow {
 		return printTasks(cmd.Context(), p, tasks, len(names) > 0, from, look, note)
@@ -76,7 +76,7 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 		return job.ArgumentError("--follow", "it prints the output of one task", "name the task, as in: berth cat --follow "+string(r.ID)+" 1")
 	}
 	return p.Tail(cmd.Context(), tasks[0], from, func() (bool, error) {
-		v, err := view(cmd.Context(), h, r)
+		v, err := view(cmd.Context(), r)
 		if err != nil {
 			return false, err
 		}

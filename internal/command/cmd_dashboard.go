@@ -49,7 +49,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 			if _, err := os.Stat(r.Dir); err != nil {
 				return report.JobView{}, job.ArgumentError(string(r.ID), "this job does not exist any more", "list the jobs with berth status")
 			}
-			return view(ctx, h, r)
+			return view(ctx, r)
 		},
 		Printed:  control.NewClient(h).Printed,
 		Machines: func(ctx context.Context) (ui.Machines, error) { return machines.List(ctx, os.Environ()) },

@@ -22,14 +22,14 @@ func newWatch() *cobra.Command {
 		From int `flag:"from" usage:"number of the first event to print"`
 	}
 	c := command("watch", oneJob, func(cmd *cobra.Command, args []string) error {
-		h, r, err := named(args)
+		r, err := named(args)
 		if err != nil {
 			return err
 		}
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-		keep := &keeper{h: h}
+		keep := &keeper{h: r.Home}
 		events := eventPrinter{out: out, enc: json.NewEncoder(out), asJSON: wantJSON(cmd)}
 		return rundir.Events(ctx, r, int64(o.From), events.print, func(goesOn bool) error {
 			events.tellQueued()

@@ -16,7 +16,7 @@ import (
 
 func newExplain() *cobra.Command {
 	return command("explain", oneJob, func(cmd *cobra.Command, args []string) error {
-		h, r, err := named(args)
+		r, err := named(args)
 		if err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func newExplain() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v, err := view(cmd.Context(), h, r)
+		v, err := view(cmd.Context(), r)
 		if err != nil {
 			return err
 		}
@@ -32,22 +32,22 @@ func newExplain() *cobra.Command {
 		for _, later := range v.Plans {
 			lines = append(lines, "planned again: "+later.Decision)
 		}
-		now, err := situation(cmd.Context(), h, r, v)
+		now, err := situation(cmd.Context(), r, v)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, now...)
-		return Show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Lines(ui.ForTerminal(w), lines) })
+		return Show(cmd, control.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Lines(ui.ForTerminal(w), lines) })
 	})
 }
 
 // situation says where a job stands: as the coordinator knows, unless the job is over or no
 // coordinator has it.
-func situation(ctx context.Context, h statedir.Home, r statedir.Run, v report.JobView) ([]string, error) {
+func situation(ctx context.Context, r statedir.Run, v report.JobView) ([]string, error) {
 	if over(v) {
 		return ui.Ending(v), nil
 	}
-	now, err := control.NewClient(h).Explain(ctx, r.ID)
+	now, err := control.NewClient(r.Home).Explain(ctx, r.ID)
 	if err == nil && len(now.Lines) > 0 {
 		return now.Lines, nil
 	}

@@ -22,31 +22,26 @@ func newForget() *cobra.Command {
 			}
 			runs = append(runs, r)
 		}
-		return forget(cmd, h, runs)
-	})
-}
-
-// forget removes runs through the coordinator: it alone knows that a job is over and that
-// nobody resumes it meanwhile.
-func forget(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) error {
-	c, err := control.Ensure(cmd.Context(), h)
-	if err != nil {
-		return err
-	}
-	var done ui.Forgotten
-	for _, r := range runs {
-		if err := control.Again(cmd.Context(), func() error { return c.Forget(cmd.Context(), r.ID) }); err != nil {
+		// Runs are removed by the coordinator: it alone knows that a job is over and that nobody resumes it meanwhile.
+		c, err := control.Ensure(cmd.Context(), h)
+		if err != nil {
 			return err
 		}
-		done.Forgotten = append(done.Forgotten, r.ID)
-		if !wantJSON(cmd) {
-			if err := ui.Say(cmd.OutOrStdout(), "%s is forgotten", r.ID); err != nil {
+		var done ui.Forgotten
+		for _, r := range runs {
+			if err := control.Again(cmd.Context(), func() error { return c.Forget(cmd.Context(), r.ID) }); err != nil {
 				return err
 			}
+			done.Forgotten = append(done.Forgotten, r.ID)
+			if !wantJSON(cmd) {
+				if err := ui.Say(cmd.OutOrStdout(), "%s is forgotten", r.ID); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), done)
-	}
-	return nil
+		if wantJSON(cmd) {
+			return ui.JSON(cmd.OutOrStdout(), done)
+		}
+		return nil
+	})
 }

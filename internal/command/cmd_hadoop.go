@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/compat/hadoophome"
-	"berth/internal/compat/streaming"
 	"berth/internal/core/job"
 )
 
@@ -19,22 +18,30 @@ func newHadoopHome() *cobra.Command {
 		Root string `flag:"hdfs" usage:"root folder of hdfs: URIs; on a cluster all nodes must see it (default: DIR/hdfs)"`
 	}
 	c := command("hadoop-home", One("folder", 1, true), func(cmd *cobra.Command, args []string) error {
-		dir, err := filepath.Abs(args[0])
-		if err == nil {
-			o.Root, err = filepath.Abs(cmp.Or(o.Root, filepath.Join(dir, "hdfs")))
-		}
-		berth, err2 := os.Executable()
-		if err = errors.Join(err, err2); err == nil {
-			err = hadoophome.Write(dir, o.Root, berth)
-		}
-		if err != nil {
-			return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
-		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "export HADOOP_HOME=%s\n", job.Quote(dir))
-		return err
+		return writeHome(cmd, args[0], "export HADOOP_HOME=%s\n", "", func(dir, berth string) error {
+			root, err := filepath.Abs(cmp.Or(o.Root, filepath.Join(dir, "hdfs")))
+			if err == nil {
+				err = hadoophome.Write(dir, root, berth)
+			}
+			return err
+		})
 	})
 	addFlags(c.Flags(), &o)
 	return c
+}
+
+// writeHome has a folder of another program's commands written, and prints the line of shell that sets a variable to it or to a folder in it.
+func writeHome(cmd *cobra.Command, dir, export, in string, write func(dir, berth string) error) error {
+	dir, err := filepath.Abs(dir)
+	berth, err2 := os.Executable()
+	if err = errors.Join(err, err2); err == nil {
+		err = write(dir, berth)
+	}
+	if err != nil {
+		return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), export, job.Quote(filepath.Join(dir, in)))
+	return err
 }
 
 // newHadoop is what bin/hadoop of a folder of "berth hadoop-home" runs.
@@ -62,17 +69,5 @@ func hadoopJar(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	c.SetContext(cmd.Context())
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	r, err := streaming.Parse(args, dir, os.Environ())
-	if err != nil {
-		return err
-	}
-	if r.Help {
-		return streamingHelp(c, r.Info)
-	}
-	r.HadoopMessages = true
-	return mapReduce(c, r, submit)
+	return mapReduce(c, args, true, submit)
 }

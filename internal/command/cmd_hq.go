@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -22,16 +20,7 @@ import (
 
 func newHQHome() *cobra.Command {
 	return command("hq-home", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		dir, err := filepath.Abs(args[0])
-		berth, err2 := os.Executable()
-		if err = errors.Join(err, err2); err == nil {
-			err = hqhome.Write(dir, berth, args[1:])
-		}
-		if err != nil {
-			return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
-		}
-		_, err = io.WriteString(cmd.OutOrStdout(), "export PATH="+job.Quote(filepath.Join(dir, "bin"))+":$PATH\n")
-		return err
+		return writeHome(cmd, args[0], "export PATH=%s:$PATH\n", "bin", func(dir, berth string) error { return hqhome.Write(dir, berth, args[1:]) })
 	})
 }
 

@@ -17,18 +17,7 @@ type then func(cmd *cobra.Command, j *cli.Job, detach bool) error
 
 func newMapReduce(do then) *cobra.Command {
 	c := command("mapreduce", nil, func(cmd *cobra.Command, args []string) error {
-		dir, err := os.Getwd()
-		if err != nil {
-			return fmt.Errorf("find the current folder: %w", err)
-		}
-		r, err := streaming.Parse(args, dir, os.Environ())
-		if err != nil {
-			return err
-		}
-		if r.Help {
-			return streamingHelp(cmd, r.Info)
-		}
-		return mapReduce(cmd, r, do)
+		return mapReduce(cmd, args, false, do)
 	})
 	c.Aliases, c.DisableFlagParsing = []string{"mr"}, true                   // Hadoop's flags are no POSIX flags
 	c.Flags().Bool(hadoopMessages, false, "show the job as hadoop jar does") // set by mapReduce, as the flags are not parsed
@@ -42,8 +31,19 @@ func warn(cmd *cobra.Command, warnings []string) {
 	}
 }
 
-// mapReduce does what is to be done with a parsed job.
-func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
+// mapReduce does what is to be done with the job of a command line of Hadoop Streaming. hadoop says that it is shown as hadoop jar does in any case.
+func mapReduce(cmd *cobra.Command, args []string, hadoop bool, do then) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current folder: %w", err)
+	}
+	r, err := streaming.Parse(args, dir, os.Environ())
+	if err != nil {
+		return err
+	}
+	if r.Help {
+		return streamingHelp(cmd, r.Info)
+	}
 	warn(cmd, r.Warnings)
 	if r.Verbose {
 		for _, n := range r.Notes {
@@ -55,7 +55,7 @@ func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
 			return err
 		}
 	}
-	if r.HadoopMessages {
+	if hadoop || r.HadoopMessages {
 		if err := cmd.Flags().Set(hadoopMessages, "true"); err != nil {
 			return err
 		}

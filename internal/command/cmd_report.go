@@ -53,14 +53,14 @@ func newReport() *cobra.Command {
 		if since.Since != "" {
 			return reportCores(cmd, &since, o.By)
 		}
-		h, r, err := named(args)
+		r, err := named(args)
 		if err != nil {
 			return err
 		}
 		if o.Tasks {
 			return reportTasks(cmd, r)
 		}
-		return reportJob(cmd, h, r)
+		return reportJob(cmd, r)
 	})
 	addFlags(c.Flags(), &o)
 	c.Flags().StringVar(&since.Since, "since", "", "sum up the core-hours of jobs since then (2h, 7d, 2026-11-22, 2026-11-22 14:00)")
@@ -69,8 +69,8 @@ func newReport() *cobra.Command {
 	return c
 }
 
-func reportJob(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
-	v, err := view(cmd.Context(), h, r)
+func reportJob(cmd *cobra.Command, r statedir.Run) error {
+	v, err := view(cmd.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -94,11 +94,11 @@ func reportNodes(cmd *cobra.Command, args []string, svg string) error {
 		args = []string{"last"}
 	}
 	for _, name := range args {
-		h, r, err := named([]string{name})
+		r, err := named([]string{name})
 		if err != nil {
 			return err
 		}
-		v, err := view(cmd.Context(), h, r)
+		v, err := view(cmd.Context(), r)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func (s *sampling) then(cmd *cobra.Command, j *cli.Job, _ bool) error {
 		}
 	}
 	for i := range all {
-		v, err := showToEnd(cmd, h, all[i].Run, attachment{owner: true})
+		v, err := showToEnd(cmd, all[i].Run, attachment{owner: true})
 		if err != nil {
 			return err
 		}

@@ -48,23 +48,23 @@ func newStatus() *cobra.Command {
 
 // statusOf prints the state of one job and of its tasks.
 func statusOf(cmd *cobra.Command, args []string) error {
-	h, r, err := named(args)
+	r, err := named(args)
 	if err != nil {
 		return err
 	}
 	if !wantJSON(cmd) && len(args) > 1 {
-		words, err := states(cmd.Context(), h, r, args[1:])
+		words, err := states(cmd.Context(), r, args[1:])
 		return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
 	}
 	if !wantJSON(cmd) {
-		v, err := brief(cmd.Context(), h, r)
+		v, err := brief(cmd.Context(), r)
 		if err != nil {
 			return err
 		}
-		warnFull(cmd, h)
+		warnFull(cmd, r.Home)
 		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
 	}
-	v, err := view(cmd.Context(), h, r)
+	v, err := view(cmd.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func statusOf(cmd *cobra.Command, args []string) error {
 
 // states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
 // journal is read.
-func states(ctx context.Context, h statedir.Home, r statedir.Run, names []string) ([]string, error) {
-	words, err := control.NewClient(h).States(ctx, r.ID, names)
+func states(ctx context.Context, r statedir.Run, names []string) ([]string, error) {
+	words, err := control.NewClient(r.Home).States(ctx, r.ID, names)
 	if err == nil {
 		return words, nil
 	}

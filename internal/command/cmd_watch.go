@@ -18,11 +18,11 @@ func newProgress() *cobra.Command {
 		if o.Follow {
 			return kindError("", await(cmd, args))
 		}
-		h, r, err := named(args)
+		r, err := named(args)
 		if err != nil {
 			return err
 		}
-		v, err := view(cmd.Context(), h, r)
+		v, err := view(cmd.Context(), r)
 		if err != nil {
 			return err
 		}
@@ -44,22 +44,21 @@ func await(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		args = []string{"last"}
 	}
-	var h statedir.Home
 	var runs []statedir.Run
 	for i := range args {
-		home, r, err := named(args[i : i+1])
+		r, err := named(args[i : i+1])
 		if err != nil {
 			return err
 		}
 		if err := checkResults(cmd, statedir.KindOf(r.ID), false); err != nil {
 			return kindError(statedir.KindOf(r.ID), err)
 		}
-		h, runs = home, append(runs, r)
+		runs = append(runs, r)
 	}
 	var views []report.JobView
 	var first error // of a job that is not done
 	for _, r := range runs {
-		v, err := showToEnd(cmd, h, r, attachment{})
+		v, err := showToEnd(cmd, r, attachment{})
 		if err != nil {
 			return kindError(statedir.KindOf(r.ID), err)
 		}
@@ -82,15 +81,14 @@ func await(cmd *cobra.Command, args []string) error {
 }
 
 // named opens the state folder and finds the job that the arguments name, the last one by default.
-func named(args []string) (statedir.Home, statedir.Run, error) {
+func named(args []string) (statedir.Run, error) {
 	h, err := statedir.Open()
 	if err != nil {
-		return h, statedir.Run{}, err
+		return statedir.Run{}, err
 	}
 	name := "last"
 	if len(args) > 0 {
 		name = args[0]
 	}
-	r, err := find(h, name)
-	return h, r, err
+	return find(h, name)
 }

@@ -40,14 +40,14 @@ func find(h statedir.Home, name string) (statedir.Run, error) {
 }
 
 // view returns one job as it is now.
-func view(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
-	jobs, err := control.NewClient(h).Jobs(ctx, r.ID)
+func view(ctx context.Context, r statedir.Run) (report.JobView, error) {
+	jobs, err := control.NewClient(r.Home).Jobs(ctx, r.ID)
 	return viewIn(jobs, err, r)
 }
 
 // brief is view without the nodes of a job that runs.
-func brief(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
-	jobs, err := control.NewClient(h).Jobs(ctx)
+func brief(ctx context.Context, r statedir.Run) (report.JobView, error) {
+	jobs, err := control.NewClient(r.Home).Jobs(ctx)
 	return viewIn(jobs, err, r)
 }
 
@@ -69,7 +69,6 @@ func lost(err error) bool {
 	return errors.Is(err, control.ErrLost) || errors.Is(err, control.ErrNoServer)
 }
 
-// over reports whether a job has ended.
 // withoutMissingOutput returns the view of a job without a folder of output that does not exist, as that of a bag whose tasks
 // printed nothing.
 func withoutMissingOutput(v report.JobView) report.JobView {
@@ -82,4 +81,5 @@ func withoutMissingOutput(v report.JobView) report.JobView {
 	return v
 }
 
+// over reports whether a job has ended.
 func over(v report.JobView) bool { return v.State.Final() }

@@ -39,12 +39,12 @@ func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
 		}
 		r, err := hand(ctx, h, next.Spec, next.Entries, handed{})
 		if err != nil {
-			return errors.Join(err, withdraw(h, runs), j.Stages.Remove())
+			return errors.Join(err, withdraw(runs), j.Stages.Remove())
 		}
 		runs = append(runs, r)
 	}
 	cmd.SetContext(ctx)
-	return finishStages(cmd, h, runs, detach)
+	return finishStages(cmd, runs, detach)
 }
 
 // stagesOver returns an error if a stage that is not over has its parts in that folder.
@@ -55,7 +55,7 @@ func stagesOver(ctx context.Context, h statedir.Home, folder string) error {
 		if serr != nil || spec.Stage == nil || spec.Stage.Folder != folder {
 			continue
 		}
-		if v, err := view(ctx, h, r); err == nil && !over(v) {
+		if v, err := view(ctx, r); err == nil && !over(v) {
 			return job.OutputError(folder, fmt.Sprintf("the stage %s (%s) is not over", v.Name, r.ID), "wait for it or cancel it first, or name another folder")
 		}
 	}
@@ -63,10 +63,10 @@ func stagesOver(ctx context.Context, h statedir.Home, folder string) error {
 }
 
 // withdraw cancels the first stages of a job whose next one could not be submitted.
-func withdraw(h statedir.Home, runs []statedir.Run) error {
+func withdraw(runs []statedir.Run) error {
 	var errs []error
 	for _, r := range runs {
-		errs = append(errs, control.Call(context.Background(), h, func(c *control.Client) error {
+		errs = append(errs, control.Call(context.Background(), r.Home, func(c *control.Client) error {
 			err := c.Cancel(context.Background(), r.ID, "the next stage could not be submitted")
 			if job.ClassOf(err) == job.User { // it is over by now
 				return nil
@@ -95,11 +95,11 @@ func planStages(cmd *cobra.Command, j *cli.Job) error {
 
 // finishStages shows stages one after the other, or says their ids where they are to be left alone. It ends at
 // the first that is not done.
-func finishStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run, detach bool) error {
+func finishStages(cmd *cobra.Command, runs []statedir.Run, detach bool) error {
 	if detach {
 		return tellStages(cmd, runs)
 	}
-	views, err := showStages(cmd, h, runs)
+	views, err := showStages(cmd, runs)
 	if len(views) > 0 && wantJSON(cmd) {
 		err = errors.Join(ui.JSON(cmd.OutOrStdout(), struct {
 			Stages []report.JobView `json:"stages"`
@@ -124,9 +124,9 @@ func tellStages(cmd *cobra.Command, runs []statedir.Run) error {
 }
 
 // showStages shows stages until all are done, or one is not; then the error says which.
-func showStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) (views []report.JobView, err error) {
+func showStages(cmd *cobra.Command, runs []statedir.Run) (views []report.JobView, err error) {
 	for _, r := range runs {
-		v, err := showToEnd(cmd, h, r, attachment{owner: true})
+		v, err := showToEnd(cmd, r, attachment{owner: true})
 		if err != nil {
 			return views, err
 		}
@@ -144,14 +144,14 @@ func showStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) (views
 }
 
 // resumeStages lets a job in stages go on: all of its stages that are not done, with the tasks that failed.
-func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job.Spec, f *resumeFlags) error {
-	all, err := stagesWith(h, cmp.Or(spec.Stage.First, r.ID))
+func resumeStages(cmd *cobra.Command, r statedir.Run, spec *job.Spec, f *resumeFlags) error {
+	all, err := stagesWith(r.Home, cmp.Or(spec.Stage.First, r.ID))
 	if err != nil {
 		return err
 	}
 	var left []statedir.Run
 	for _, r := range all {
-		v, err := view(cmd.Context(), h, r)
+		v, err := view(cmd.Context(), r)
 		if err != nil {
 			return err
 		}
@@ -159,14 +159,14 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 			continue
 		}
 		left = append(left, r)
-		if err := goOn(cmd.Context(), h, r, v, f, true); err != nil {
+		if err := goOn(cmd.Context(), r, v, f, true); err != nil {
 			return err
 		}
 	}
 	if len(left) == 0 {
 		return job.ArgumentError(string(r.ID), "all stages of the job are done; there is nothing to resume", "")
 	}
-	return finishStages(cmd, h, left, f.Detach)
+	return finishStages(cmd, left, f.Detach)
 }
 
 // stagesWith returns the stages of the job whose first stage is given, in their order.

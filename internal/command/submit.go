@@ -52,7 +52,7 @@ func submit(cmd *cobra.Command, j *cli.Job, detach bool) error {
 		return err
 	}
 	cmd.SetContext(ctx)
-	err = finish(cmd, h, r, detach, report.JobView{})
+	err = finish(cmd, r, detach, report.JobView{})
 	if live != nil {
 		err = cmp.Or(err, live.Close())
 	}
@@ -86,12 +86,12 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 	}
 	if as.begin != nil {
 		if err := as.begin(r); err != nil {
-			return statedir.Run{}, errors.Join(err, rundir.Discard(h, r, spec))
+			return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
 		}
 	}
 	// An interrupt while it is handed in counts once it is known to be.
-	if err := handIn(context.WithoutCancel(ctx), h, r, as.with); err != nil {
-		return statedir.Run{}, errors.Join(err, rundir.Discard(h, r, spec))
+	if err := handIn(context.WithoutCancel(ctx), r, as.with); err != nil {
+		return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
 	}
 	return r, nil
 }
@@ -127,20 +127,20 @@ func inheritTo(ctx context.Context, h statedir.Home, d *rundir.Decided) {
 
 // handIn has a coordinator take a prepared run on. If it dies before it answers,
 // the next one is asked, which knows whether it was taken on.
-func handIn(ctx context.Context, h statedir.Home, r statedir.Run, with control.Submit) error {
+func handIn(ctx context.Context, r statedir.Run, with control.Submit) error {
 	with.ID = r.ID
-	return control.Call(ctx, h, func(c *control.Client) error { return c.Submit(ctx, with) })
+	return control.Call(ctx, r.Home, func(c *control.Client) error { return c.Submit(ctx, with) })
 }
 
 // finish shows a job to its end, or says its id where it is to be left alone.
 // told is what its user knows of it already.
-func finish(cmd *cobra.Command, h statedir.Home, r statedir.Run, detach bool, told report.JobView) error {
+func finish(cmd *cobra.Command, r statedir.Run, detach bool, told report.JobView) error {
 	if detach {
 		return reply(cmd, struct {
 			ID job.ID `json:"id"`
 		}{r.ID}, "%s", r.ID)
 	}
-	v, err := showToEnd(cmd, h, r, attachment{owner: true, told: told})
+	v, err := showToEnd(cmd, r, attachment{owner: true, told: told})
 	if err == nil && wantJSON(cmd) {
 		err = ui.JSON(cmd.OutOrStdout(), v)
 	}

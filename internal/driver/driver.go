@@ -107,6 +107,20 @@ type RentedMachine struct {
 	Up    bool     // its worker is connected; otherwise it boots
 }
 
+// MachineStatus is a rented machine that exists, as berth machines prints it. Keys are only added to its JSON form.
+type MachineStatus struct {
+	ID      string   `json:"id"`
+	Type    string   `json:"type"` // the user's name of the type in the catalogue
+	State   string   `json:"state"`
+	Region  string   `json:"region"`
+	Since   job.Time `json:"since_ns"`
+	Seconds float64  `json:"seconds"`       // since then
+	Cost    float64  `json:"cost"`          // so far, from the price in its tags; 0 if they have none
+	Job     string   `json:"job,omitempty"` // name of the first job for which it was rented
+	Alloc   string   `json:"alloc"`
+	Foreign bool     `json:"foreign,omitempty"` // another state folder rented it
+}
+
 // Reporter receives what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, so a
 // driver calls it without holding a lock (see Outbox). It never calls the driver.
 type Reporter func(step.Input)

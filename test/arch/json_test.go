@@ -54,7 +54,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"watch":      keysOf(report.Event{}),
 		"usage":      keysOf(report.UsageView{}),
 		"forget":     keysOf(ui.Forgotten{}),
-		"explain":    keysOf(ui.Explanation{}),
+		"explain":    keysOf(control.Explanation{}),
 		"accuracy":   keysOf(history.Accuracy{}),
 		"slow-nodes": keysOf(predict.Slowness{}),
 		"core-hours": keysOf(report.Account{}),

@@ -55,7 +55,11 @@ func fileHomes() []tomlfile.Home {
 }
 
 func newFile(name string) *File {
-	return &File{name: name, stages: stages{of: map[string]*stageTable{}}}
+	f := &File{name: name, stages: stages{of: map[string]*stageTable{}}}
+	for _, stage := range stage.Names {
+		f.stages.of[stage] = &stageTable{}
+	}
+	return f
 }
 
 // value is a value in a job file.
@@ -69,14 +73,14 @@ type value struct {
 // fileKey is a key that a table of a job file may have.
 type fileKey struct {
 	name string
-	take func(*File, value) error
+	take func(value) error
 }
 
-func (f *File) read(root *tomlfile.Table) { f.table(root, topKeys()) }
+func (f *File) read(root *tomlfile.Table) { f.table(root, f.topKeys()) }
 
 // table takes the keys of a table in the order of their lines.
 func (f *File) table(t *tomlfile.Table, keys []fileKey) {
-	take := map[string]func(*File, value) error{}
+	take := map[string]func(value) error{}
 	for _, k := range keys {
 		t.Expect(k.name)
 		take[k.name] = k.take
@@ -86,7 +90,7 @@ func (f *File) table(t *tomlfile.Table, keys []fileKey) {
 			continue
 		}
 		v, _ := t.Get(key)
-		if err := take[key](f, value{t, key, t.Where(key), v}); err != nil {
+		if err := take[key](value{t, key, t.Where(key), v}); err != nil {
 			t.Add(err)
 		}
 	}

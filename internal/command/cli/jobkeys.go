@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"berth/internal/command/stage"
 	"berth/internal/compat/streaming"
@@ -18,25 +17,20 @@ import (
 
 // The keys of a job file, table by table. Those of options are called as the long flags are, with
 // underscores for hyphens; those of [mapreduce] are in the table of Hadoop Streaming's flags.
-// They are made when a file is read first, as most processes read none.
-var topKeys = sync.OnceValue(func() []fileKey {
-	bagKeys := append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.OptionsOf("entry", "bag"), ofFile)...)
+func (f *File) topKeys() []fileKey {
+	bagKeys := append([]fileKey{{"command", f.takeCommand}, {"entries", f.takeEntries}, {"lists", f.takeLists}, {"env", pairsInto(&f.env)}}, optionKeys(parse.OptionsOf("entry", "bag"), &f.Ask)...)
 	top := []fileKey{
-		{"kind", takeKind},
-		{"name", text(func(f *File) *string { return &f.JobName })},
-		{"dir", text(func(f *File) *string { return &f.Dir })},
-		{"request", keys(optionKeys(registry.Options(), ofFile))}, {"bag", keys(bagKeys)}, {"task", takeTasks}, {"mapreduce", keys(flagKeys(streaming.Flags()))}, {"stages", keys(stagesKeys())},
+		{"kind", f.takeKind}, {"name", text(&f.JobName)}, {"dir", text(&f.Dir)},
+		{"request", f.keys(optionKeys(registry.Options(), &f.Ask))}, {"bag", f.keys(bagKeys)}, {"task", f.takeTasks}, {"mapreduce", f.keys(f.flagKeys())}, {"stages", f.keys(f.stages.keys())},
 	}
 	for _, name := range stage.Names {
-		top = append(top, fileKey{name, keys(stageKeys(name))})
+		top = append(top, fileKey{name, f.keys(f.stages.of[name].keys())})
 	}
 	return top
-})
-
-func ofFile(f *File) *parse.Ask { return &f.Ask }
+}
 
 // optionKeys are the keys for options.
-func optionKeys(options []parse.Option, ask func(*File) *parse.Ask) []fileKey {
+func optionKeys(options []parse.Option, ask *parse.Ask) []fileKey {
 	var keys []fileKey
 	for i := range options {
 		if o := &options[i]; o.Name != "job-name" { // the file's own "name" says it
@@ -47,25 +41,25 @@ func optionKeys(options []parse.Option, ask func(*File) *parse.Ask) []fileKey {
 }
 
 // flagKeys are the keys for those of Hadoop Streaming's flags that job files have.
-func flagKeys(flags []streaming.Flag) []fileKey {
+func (f *File) flagKeys() []fileKey {
 	var keys []fileKey
-	for _, f := range flags {
+	for _, flag := range streaming.Flags() {
 		switch {
-		case f.Key == "":
-		case f.Arg == "":
-			keys = append(keys, fileKey{f.Key, setting(f.Name)})
-		case strings.Contains(f.Arg, "="):
-			keys = append(keys, fileKey{f.Key, pairs(f.Name)})
+		case flag.Key == "":
+		case flag.Arg == "":
+			keys = append(keys, fileKey{flag.Key, f.setting(flag.Name)})
+		case strings.Contains(flag.Arg, "="):
+			keys = append(keys, fileKey{flag.Key, f.pairs(flag.Name)})
 		default:
-			keys = append(keys, fileKey{f.Key, settings(f.Name)})
+			keys = append(keys, fileKey{flag.Key, f.settings(flag.Name)})
 		}
 	}
 	return keys
 }
 
 // keys takes a table.
-func keys(keys []fileKey) func(*File, value) error {
-	return func(f *File, v value) error {
+func (f *File) keys(keys []fileKey) func(value) error {
+	return func(v value) error {
 		if _, ok := v.is.(map[string]any); !ok {
 			return v.wrong("a table, [" + v.key + "]")
 		}
@@ -75,7 +69,7 @@ func keys(keys []fileKey) func(*File, value) error {
 	}
 }
 
-func takeKind(f *File, v value) error {
+func (f *File) takeKind(v value) error {
 	s, _ := v.is.(string)
 	switch {
 	case s == "stages":
@@ -88,16 +82,16 @@ func takeKind(f *File, v value) error {
 	return nil
 }
 
-func text(field func(*File) *string) func(*File, value) error {
-	return func(f *File, v value) error {
-		*field(f) = v.table.Text(v.key, "")
+func text(field *string) func(value) error {
+	return func(v value) error {
+		*field = v.table.Text(v.key, "")
 		return nil
 	}
 }
 
 // option takes a value, or for an option that may be given several times a list.
-func option(o *parse.Option, ask func(*File) *parse.Ask) func(*File, value) error {
-	return func(f *File, v value) error {
+func option(o *parse.Option, ask *parse.Ask) func(value) error {
+	return func(v value) error {
 		want := "one value"
 		if o.Many {
 			want = "a value or a list of values"
@@ -110,7 +104,7 @@ func option(o *parse.Option, ask func(*File) *parse.Ask) func(*File, value) erro
 			return v.wrong(want)
 		}
 		for _, s := range values {
-			if err := take(o, ask(f), v.where, s); err != nil {
+			if err := take(o, ask, v.where, s); err != nil {
 				return err
 			}
 		}
@@ -119,13 +113,13 @@ func option(o *parse.Option, ask func(*File) *parse.Ask) func(*File, value) erro
 }
 
 // takeCommand takes a string, which is one word, or a list of words.
-func takeCommand(f *File, v value) (err error) {
+func (f *File) takeCommand(v value) (err error) {
 	f.command, err = v.scalars("a string or a list of strings")
 	return err
 }
 
 // takeEntries takes a list of entries: values, or lists of as many values each.
-func takeEntries(f *File, v value) error {
+func (f *File) takeEntries(v value) error {
 	rows, err := v.rows("a list")
 	if err != nil {
 		return err
@@ -142,7 +136,7 @@ func takeEntries(f *File, v value) error {
 }
 
 // takeLists takes lists whose values are combined, as with several :::.
-func takeLists(f *File, v value) error {
+func (f *File) takeLists(v value) error {
 	isList := func(item any) bool { _, ok := item.([]any); return ok }
 	if list, ok := v.is.([]any); ok && !slices.ContainsFunc(list, func(item any) bool { return !isList(item) }) {
 		rows, err := v.rows("a list of lists")
@@ -155,13 +149,16 @@ func takeLists(f *File, v value) error {
 	return v.wrong("a list of lists")
 }
 
-func takeEnv(f *File, v value) error {
-	return v.pairs("", func(name, s string) { f.env = append(f.env, name+"="+s) })
+// pairsInto takes a table as NAME=VALUE.
+func pairsInto(env *[]string) func(value) error {
+	return func(v value) error {
+		return v.pairs("", func(name, s string) { *env = append(*env, name+"="+s) })
+	}
 }
 
 // setting takes true as a flag without a value.
-func setting(name string) func(*File, value) error {
-	return func(f *File, v value) error {
+func (f *File) setting(name string) func(value) error {
+	return func(v value) error {
 		if v.table.Flag(v.key, false) {
 			f.Settings = append(f.Settings, streaming.Setting{Name: name, Where: v.where})
 		}
@@ -170,8 +167,8 @@ func setting(name string) func(*File, value) error {
 }
 
 // settings takes a value, or a list of them, as flags of that name.
-func settings(name string) func(*File, value) error {
-	return func(f *File, v value) error {
+func (f *File) settings(name string) func(value) error {
+	return func(v value) error {
 		values, err := v.scalars("a value or a list of values")
 		for _, s := range values {
 			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: s, Where: v.where})
@@ -181,8 +178,8 @@ func settings(name string) func(*File, value) error {
 }
 
 // pairs takes a table as flags name=value.
-func pairs(name string) func(*File, value) error {
-	return func(f *File, v value) error {
+func (f *File) pairs(name string) func(value) error {
+	return func(v value) error {
 		return v.pairs("", func(key, s string) {
 			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: key + "=" + s, Where: v.table.Where(v.key + "." + key)})
 		})

@@ -79,7 +79,7 @@ func (l *Lines) finish(spec *job.Spec, sources *parse.BagSources) error {
 
 // takeTasks takes [[task]] tables, each as the line of JSON with the same keys would be. The objects stand on the lines of their tables, so
 // that errors name these.
-func takeTasks(f *File, v value) error {
+func (f *File) takeTasks(v value) error {
 	list, ok := v.is.([]any)
 	if !ok {
 		return v.wrong("tables, [[task]]")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -19,7 +20,7 @@ type stages struct {
 	input, output, folder string
 	parts                 int
 	keep                  bool
-	of                    map[string]*stageTable // by name; those that the file has
+	of                    map[string]*stageTable // by name
 }
 
 // stageTable is what the table of a stage says.
@@ -29,39 +30,25 @@ type stageTable struct {
 	ask     parse.Ask
 }
 
-// stagesKeys are the keys of [stages].
-func stagesKeys() []fileKey {
+// keys are the keys of [stages].
+func (s *stages) keys() []fileKey {
 	return []fileKey{
-		{"input", text(func(f *File) *string { return &f.stages.input })},
-		{"output", text(func(f *File) *string { return &f.stages.output })},
-		{"folder", text(func(f *File) *string { return &f.stages.folder })},
-		{"parts", func(f *File, v value) error {
-			f.stages.parts = int(v.table.Count(v.key, 1, 1_000_000, 0))
+		{"input", text(&s.input)}, {"output", text(&s.output)}, {"folder", text(&s.folder)},
+		{"parts", func(v value) error {
+			s.parts = int(v.table.Count(v.key, 1, 1_000_000, 0))
 			return nil
 		}},
-		{"keep", func(f *File, v value) error {
-			f.stages.keep = v.table.Flag(v.key, false)
+		{"keep", func(v value) error {
+			s.keep = v.table.Flag(v.key, false)
 			return nil
 		}},
 	}
 }
 
-// stageKeys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
-func stageKeys(name string) []fileKey {
-	in := func(f *File) *stageTable {
-		if f.stages.of[name] == nil {
-			f.stages.of[name] = &stageTable{}
-		}
-		return f.stages.of[name]
-	}
-	keys := []fileKey{
-		{"command", text(func(f *File) *string { return &in(f).command })},
-		{"env", func(f *File, v value) error {
-			return v.pairs("", func(name, s string) { in(f).env = append(in(f).env, name+"="+s) })
-		}},
-	}
+// keys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
+func (t *stageTable) keys() []fileKey {
 	options := slices.DeleteFunc(append(parse.OptionsOf("bag"), registry.Options()...), func(o parse.Option) bool { return !o.Stage })
-	return append(keys, optionKeys(options, func(f *File) *parse.Ask { return &in(f).ask })...)
+	return append([]fileKey{{"command", text(&t.command)}, {"env", pairsInto(&t.env)}}, optionKeys(options, &t.ask)...)
 }
 
 // stages makes the bags of a file of kind stages, each after the one before.
@@ -89,22 +76,15 @@ func (o *FileOptions) stages(f *File, dir string) (*Job, error) {
 }
 
 func (f *File) stagePlan(dir string) (*stage.Plan, error) {
-	name := f.JobName
-	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(f.name), ".toml")
-	}
-	f.JobName = name
-	folder := f.stages.folder
-	if folder == "" {
-		folder = strings.ReplaceAll(name, "/", "-") + ".parts"
-	}
+	f.JobName = cmp.Or(f.JobName, strings.TrimSuffix(filepath.Base(f.name), ".toml"))
+	folder := cmp.Or(f.stages.folder, strings.ReplaceAll(f.JobName, "/", "-")+".parts")
 	plan := &stage.Plan{Output: below(dir, f.stages.output), Folder: below(dir, folder), Parts: f.stages.parts, Keep: f.stages.keep, Scripts: map[string]string{}}
 	if f.stages.input != "" {
 		plan.Input = below(dir, f.stages.input)
 	}
 	for _, name := range stage.Names {
-		if t := f.stages.of[name]; t != nil && t.command != "" {
-			plan.Scripts[name] = t.command
+		if script := f.stages.of[name].command; script != "" {
+			plan.Scripts[name] = script
 		}
 	}
 	return plan, plan.Check(runtime.NumCPU())
@@ -117,14 +97,11 @@ func (o *FileOptions) stage(f *File, plan *stage.Plan, name, dir string) (*job.S
 		return nil, nil, err
 	}
 	s.Name = f.JobName + ": " + name
-	env := environment(o.Env)
-	if t := f.stages.of[name]; t != nil {
-		if err := t.ask.Apply(s); err != nil {
-			return nil, nil, err
-		}
-		env = append(env, t.env...)
+	t := f.stages.of[name]
+	if err := t.ask.Apply(s); err != nil {
+		return nil, nil, err
 	}
-	s.Bag.Env = env
+	s.Bag.Env = append(environment(o.Env), t.env...)
 	entries := plan.Fill(s, name, dir)
 	s.Bag.CollectMany(len(entries))
 	s.Normalize()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/ec2"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
@@ -15,7 +16,7 @@ import (
 // List returns the machines that live, by what an environment says of the provider.
 func List(ctx context.Context, env []string) (ui.Machines, error) {
 	all, err := rented(ctx, env)
-	return view(all), err
+	return ui.Machines{Machines: all}, err
 }
 
 // Stop ends machines of those ids for good, or without any all that were rented from this state folder. It returns those that it has ended.
@@ -28,10 +29,10 @@ func Stop(ctx context.Context, env, ids []string) (ui.Machines, error) {
 	if err != nil {
 		return ui.Machines{}, err
 	}
-	return view(wanted), ec2.Stop(ctx, env, wanted)
+	return ui.Machines{Machines: wanted}, ec2.Stop(ctx, env, wanted)
 }
 
-func rented(ctx context.Context, env []string) ([]ec2.Machine, error) {
+func rented(ctx context.Context, env []string) ([]driver.MachineStatus, error) {
 	h, err := statedir.Existing()
 	if err != nil {
 		return nil, err
@@ -40,27 +41,17 @@ func rented(ctx context.Context, env []string) ([]ec2.Machine, error) {
 }
 
 // chosen returns the machines of those ids, or those of this state folder.
-func chosen(all []ec2.Machine, ids []string) ([]ec2.Machine, error) {
+func chosen(all []driver.MachineStatus, ids []string) ([]driver.MachineStatus, error) {
 	if len(ids) == 0 {
-		return slices.DeleteFunc(all, func(m ec2.Machine) bool { return m.Foreign }), nil
+		return slices.DeleteFunc(all, func(m driver.MachineStatus) bool { return m.Foreign }), nil
 	}
-	var some []ec2.Machine
+	var some []driver.MachineStatus
 	for _, id := range ids {
-		i := slices.IndexFunc(all, func(m ec2.Machine) bool { return m.ID == id })
+		i := slices.IndexFunc(all, func(m driver.MachineStatus) bool { return m.ID == id })
 		if i < 0 {
 			return nil, job.ArgumentError(id, "berth has no such machine rented", "look at berth machines list")
 		}
 		some = append(some, all[i])
 	}
 	return some, nil
-}
-
-// view is what is shown of machines.
-func view(all []ec2.Machine) ui.Machines {
-	v, now := ui.Machines{Machines: []ui.Machine{}}, job.TimeOf(time.Now())
-	for _, m := range all {
-		v.Machines = append(v.Machines, ui.Machine{ID: m.ID, Type: m.Type, State: m.State, Region: m.Region, SinceNs: m.Since,
-			Seconds: max(0, now.Sub(m.Since).Seconds()), Cost: m.Cost, Job: m.Job, Alloc: m.Alloc, Foreign: m.Foreign})
-	}
-	return v
 }

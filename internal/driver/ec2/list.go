@@ -8,24 +8,12 @@ import (
 	"slices"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 )
-
-// Machine is a rented machine that runs.
-type Machine struct {
-	ID      string
-	Region  string
-	Type    string // the user's name of the type
-	State   string
-	Since   job.Time
-	Cost    float64 // so far, from the price in its tags; 0 if they have none
-	Job     string  // name of the first job for which it was rented
-	Alloc   string
-	Foreign bool // another state folder rented it
-}
 
 // List returns the running machines that berth has rented, in the region of the environment and in the regions where this state folder has rented. It
 // needs no coordinator: the machines' tags at the provider contain all information. state is the coordinator's own folder.
-func List(ctx context.Context, env []string, state string, now job.Time) ([]Machine, error) {
+func List(ctx context.Context, env []string, state string, now job.Time) ([]driver.MachineStatus, error) {
 	own, err := owner(ledgers(state), false)
 	if err != nil {
 		return nil, err
@@ -34,29 +22,30 @@ func List(ctx context.Context, env []string, state string, now job.Time) ([]Mach
 	if err != nil {
 		return nil, err
 	}
-	all := []Machine{}
+	all := []driver.MachineStatus{}
 	for _, c := range clouds {
 		found, err := c.find(ctx, map[string]string{tagOwner: ""})
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range found {
-			if i.lives() {
-				all = append(all, listed(c, i, own, now))
+			if !i.lives() {
+				continue
 			}
+			m := driver.MachineStatus{ID: i.ID, Region: c.region, Type: cmp.Or(i.tag(tagType), i.Type), State: i.State, Since: i.since(), Job: i.tag(tagPurpose), Alloc: i.tag(tagAlloc), Foreign: i.tag(tagOwner) != own}
+			age := now.Sub(m.Since)
+			m.Seconds = max(0, age.Seconds())
+			var r job.Rented
+			if n, _ := fmt.Sscan(i.tag(tagPrice), &r.Price, &r.Unit, &r.Minimum); n == 3 {
+				m.Cost = bill(r, age)
+			}
+			all = append(all, m)
 		}
 	}
-	slices.SortFunc(all, func(a, b Machine) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b driver.MachineStatus) int {
+		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
+	})
 	return all, nil
-}
-
-func listed(c cloud, i instance, own string, now job.Time) Machine {
-	m := Machine{ID: i.ID, Region: c.region, Type: cmp.Or(i.tag(tagType), i.Type), State: i.State, Since: i.since(), Job: i.tag(tagPurpose), Alloc: i.tag(tagAlloc), Foreign: i.tag(tagOwner) != own}
-	var r job.Rented
-	if n, _ := fmt.Sscan(i.tag(tagPrice), &r.Price, &r.Unit, &r.Minimum); n == 3 {
-		m.Cost = bill(r, now.Sub(m.Since))
-	}
-	return m
 }
 
 // regions returns the regions that may have rented machines: the environment's, if it names one, and those in ledgers.
@@ -81,7 +70,7 @@ func regions(ctx context.Context, env []string, state string) (all []cloud, err 
 }
 
 // Stop ends machines. It returns when the provider has accepted that. No machine is rented in their place.
-func Stop(ctx context.Context, env []string, machines []Machine) error {
+func Stop(ctx context.Context, env []string, machines []driver.MachineStatus) error {
 	byRegion := map[string][]string{}
 	for _, m := range machines {
 		byRegion[m.Region] = append(byRegion[m.Region], m.ID)

@@ -72,7 +72,7 @@ func HandedIn(r statedir.Run) bool {
 }
 
 // Discard undoes Prepare when no coordinator has taken the job on: one that did not answer in time may have.
-func Discard(h statedir.Home, r statedir.Run, spec *job.Spec) error {
+func Discard(r statedir.Run, spec *job.Spec) error {
 	if HandedIn(r) {
 		return nil
 	}
@@ -80,13 +80,13 @@ func Discard(h statedir.Home, r statedir.Run, spec *job.Spec) error {
 	if spec.Kind == job.MapReduce {
 		err = mapreduce.AbortJob(spec.MapReduce, r.ID)
 	}
-	return errors.Join(err, h.Remove(r.ID))
+	return errors.Join(err, r.Home.Remove(r.ID))
 }
 
 // Replan plans the rest of a run that is over, on the present state of its backend and with the spec as change
 // modifies it. Spec and plan are saved with the run; splits stay the same. again means that failed tasks of a bag run
 // again. undo restores the earlier spec and plan.
-func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, change func(*job.Spec) error) (undo func() error, err error) {
+func Replan(ctx context.Context, r statedir.Run, again bool, change func(*job.Spec) error) (undo func() error, err error) {
 	d, err := Open(r)
 	if err != nil {
 		return nil, err
@@ -119,10 +119,10 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 		return nil, err
 	}
 	counts := plan.Counts{Tasks: tasks, InputBytes: d.Plan.InputBytes}
-	at.chooseMemory(ctx, h, spec, nil) // the needs of tasks are on record
+	at.chooseMemory(ctx, r.Home, spec, nil) // the needs of tasks are on record
 	rest := left(spec, counts, v, again)
 	rest.Needs = leftByNeeds(fold, d, spec, again)
-	p, err := at.decide(ctx, h, spec, counts, rest)
+	p, err := at.decide(ctx, r.Home, spec, counts, rest)
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func TestDamaged(t *testing.T) {
 func TestReplan(t *testing.T) {
 	h := newHome(t)
 	r, d := prepared(t, h)
-	undo, err := Replan(t.Context(), h, r, false, func(s *job.Spec) error {
+	undo, err := Replan(t.Context(), r, false, func(s *job.Spec) error {
 		s.Request.Workers, s.Request.SortMemory = 2, 64<<20
 		return nil
 	})
@@ -182,7 +182,7 @@ func TestReplan(t *testing.T) {
 		t.Errorf("the next resume does not know of the change: %+v, %v", spec, err)
 	}
 	no := errors.New("no")
-	if _, err := Replan(t.Context(), h, r, false, func(s *job.Spec) error { s.Request.Workers = 7; return no }); !errors.Is(err, no) {
+	if _, err := Replan(t.Context(), r, false, func(s *job.Spec) error { s.Request.Workers = 7; return no }); !errors.Is(err, no) {
 		t.Errorf("a change that is refused: %v", err)
 	}
 	if spec, err := r.Spec(); err != nil || spec.Request.Workers != 2 {
@@ -194,7 +194,7 @@ func TestReplan(t *testing.T) {
 	if before, err := Open(r); err != nil || before.Spec.Request.Workers != d.Spec.Request.Workers || !reflect.DeepEqual(before.Plan.Alloc, d.Plan.Alloc) {
 		t.Errorf("nobody took it up, and it is not as before: %+v, %v", before, err)
 	}
-	if _, err := Replan(t.Context(), h, h.Run("bag-99"), false, func(*job.Spec) error { return nil }); job.CodeOf(err) != job.CodeArguments {
+	if _, err := Replan(t.Context(), h.Run("bag-99"), false, func(*job.Spec) error { return nil }); job.CodeOf(err) != job.CodeArguments {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }
@@ -236,7 +236,7 @@ func TestPrepareLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Discard(h, r, d.Spec); err != nil {
+	if err := Discard(r, d.Spec); err != nil {
 		t.Fatal(err)
 	}
 	if runs, err := h.List(); err != nil || len(runs) != 0 {
@@ -250,7 +250,7 @@ func TestPrepareLeavesNothing(t *testing.T) {
 		t.Fatalf("the id of a job that was discarded is given again: %s, %v", again.ID, err)
 	}
 	write(t, journal.NewSet(h.JournalOf), event.JobEnded{Job: again.ID})
-	if err := Discard(h, again, d.Spec); err != nil {
+	if err := Discard(again, d.Spec); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(again.Dir); err != nil {
@@ -295,7 +295,7 @@ func TestReplanAgain(t *testing.T) {
 		}
 		write(t, set, append(records, event.JobEnded{Job: r.ID, State: event.StateCancelled})...)
 		for _, again := range []bool{false, true} {
-			_, err := Replan(t.Context(), h, r, again, func(*job.Spec) error { return nil })
+			_, err := Replan(t.Context(), r, again, func(*job.Spec) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/server/report"
 	"berth/internal/show/ui"
 )
@@ -21,13 +22,13 @@ const patience = 5 * time.Second
 
 // rentedView describes the machines that a job rents.
 type rentedView struct {
-	Types    []rentedType `json:"types"`
-	Budget   float64      `json:"budget"`     // 0: no limit
-	Deadline float64      `json:"deadline_s"` // after submission; 0: none
-	Machines []ui.Machine `json:"machines"`   // those that exist, as berth machines list prints them
-	Cost     float64      `json:"cost"`       // their cost so far
-	Front    []job.Choice `json:"front"`      // from which the types were chosen; empty: they were not chosen from one
-	Problem  string       `json:"problem,omitempty"`
+	Types    []rentedType           `json:"types"`
+	Budget   float64                `json:"budget"`     // 0: no limit
+	Deadline float64                `json:"deadline_s"` // after submission; 0: none
+	Machines []driver.MachineStatus `json:"machines"`   // those that exist, as berth machines list prints them
+	Cost     float64                `json:"cost"`       // their cost so far
+	Front    []job.Choice           `json:"front"`      // from which the types were chosen; empty: they were not chosen from one
+	Problem  string                 `json:"problem,omitempty"`
 }
 
 // rentedType is a type of machine that the plan chose.
@@ -68,7 +69,7 @@ func (d *documents) rented(ctx context.Context, rent job.Rent, v report.JobView)
 	if len(rent.Machines) == 0 {
 		return nil
 	}
-	out := &rentedView{Types: []rentedType{}, Budget: rent.Budget, Deadline: rent.Deadline.Seconds(), Machines: []ui.Machine{}, Front: append([]job.Choice{}, rent.Front...)}
+	out := &rentedView{Types: []rentedType{}, Budget: rent.Budget, Deadline: rent.Deadline.Seconds(), Machines: []driver.MachineStatus{}, Front: append([]job.Choice{}, rent.Front...)}
 	for _, m := range rent.Machines {
 		out.Types = append(out.Types, rentedType{m.Name, m.Count, m.Price})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/server/report"
 	"berth/internal/show/ui"
 )
@@ -17,7 +18,7 @@ func TestRented(t *testing.T) {
 	asked, fails := 0, error(nil)
 	d := documents{Source: Source{Machines: func(context.Context) (ui.Machines, error) {
 		asked++
-		return ui.Machines{Machines: []ui.Machine{
+		return ui.Machines{Machines: []driver.MachineStatus{
 			{ID: "i-1", Alloc: "a1", Cost: 1.5}, {ID: "i-2", Alloc: "a2", Job: "fit", Cost: 0.25}, {ID: "i-3", Alloc: "a1", Foreign: true, Cost: 9}, {ID: "i-4", Alloc: "a3", Cost: 9},
 		}}, fails
 	}}}

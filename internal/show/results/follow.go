@@ -1,6 +1,8 @@
 package results
 
 import (
+	"cmp"
+
 	"berth/internal/core/event"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
@@ -11,28 +13,19 @@ import (
 type Follower struct {
 	*rundir.Follower
 	printer *Printer
-	err     error // the first error of printing
 }
 
 // Follow returns a follower that reads the journal of a run from its beginning.
 func Follow(r statedir.Run, p *Printer) (f *Follower, err error) {
 	f = &Follower{printer: p}
-	f.Follower, err = rundir.Follow(r, func(in *report.Info) {
-		in.OnTask = func(e report.End) {
-			if f.err == nil {
-				f.err = p.Over(e)
-			}
-		}
-	})
+	f.Follower, err = rundir.Follow(r, func(in *report.Info) { in.OnTask = p.Over })
 	return f, err
 }
 
 // Look prints the outputs of the tasks that have ended since the last call.
 func (f *Follower) Look() error {
-	if err := f.Follower.Look(func(event.Entry) error { return f.err }); err != nil {
-		return err
-	}
-	return f.printer.Late()
+	err := f.Follower.Look(func(event.Entry) error { return nil })
+	return cmp.Or(err, f.printer.PrintOver()) // what is over is printed even if the journal cannot be read further
 }
 
 // Known returns what reads from the journal how the tasks of a run ended. Each call of look reads what was added. The

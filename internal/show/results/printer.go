@@ -35,10 +35,10 @@ type Printer struct {
 
 	printed []bool // by task, of an open bag as many as were heard of
 	next    int    // with InOrder: the first task that is not printed
+	over    []int  // else: tasks that are over and not printed
 
 	collected *collect.Index // nil unless the output of the bag is collected
 	ends      []report.End   // how each task ended; the zero value: not yet
-	late      []int          // then: tasks that are over, but whose output is not visible yet
 	lost      []int          // then: tasks whose output is missing or damaged
 	why       error          // the error of the last one of them
 }
@@ -61,49 +61,36 @@ func (p *Printer) grow(n int) {
 	}
 }
 
-// Over records that a task is over, and prints the outputs that can be printed now.
-func (p *Printer) Over(e report.End) error {
-	task := e.Task
-	if p.grow(task + 1); p.printed[task] {
-		return nil
+// Over records that a task is over, so that PrintOver prints its output.
+func (p *Printer) Over(e report.End) {
+	if p.grow(e.Task + 1); p.printed[e.Task] {
+		return
 	}
-	e.Over = true
-	if p.ended(e); p.InOrder {
-		return p.inOrder()
+	if p.ended(e); !p.InOrder {
+		p.over = append(p.over, e.Task)
 	}
-	if !p.there(task) {
-		p.late = append(p.late, task)
-		return nil
-	}
-	return p.Print(task)
 }
 
-// inOrder prints the tasks after the last printed one, up to the first that is not over.
-func (p *Printer) inOrder() error {
-	for p.next < len(p.ends) && p.ends[p.next].Over && p.there(p.next) {
+// PrintOver prints the outputs of tasks that are over: in order those up to the first task that is not, else all. Outputs on
+// another machine may become visible later than the message that the task is over; they are left to the next call.
+func (p *Printer) PrintOver() error {
+	for p.InOrder && p.next < len(p.ends) && p.ends[p.next].Over && p.there(p.next) {
 		if err := p.Print(p.next); err != nil {
 			return err
 		}
 		p.next++
 	}
-	return nil
-}
-
-// Late prints the outputs that have become visible: those on another machine may become so later than the message that
-// the task is over.
-func (p *Printer) Late() error {
-	if p.InOrder {
-		return p.inOrder()
-	}
-	late := p.late
-	p.late = nil
-	for i, task := range late {
+	over := p.over
+	p.over = nil
+	for _, task := range over {
+		if p.printed[task] { // it was over twice
+			continue
+		}
 		if !p.there(task) {
-			p.late = append(p.late, task)
+			p.over = append(p.over, task)
 			continue
 		}
 		if err := p.Print(task); err != nil {
-			p.late = append(p.late, late[i+1:]...)
 			return err
 		}
 	}

@@ -32,6 +32,12 @@ func bag(t *testing.T, wrote ...string) (*job.BagSpec, statedir.Tasks) {
 	return b, statedir.Tasks{Entries: statedir.EntriesOf(entries...)}
 }
 
+// printOver tells a printer that a task is over, and has it print what it can.
+func printOver(p *Printer, e report.End) error {
+	p.Over(e)
+	return p.PrintOver()
+}
+
 func TestPrinter(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -51,7 +57,7 @@ func TestPrinter(t *testing.T) {
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range c.over {
-			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true, Over: true}); err != nil {
+			if err := printOver(p, report.End{Task: task, Attempt: 1, Done: true, Over: true}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 		}
@@ -74,10 +80,10 @@ func TestPrinterOfWhatIsNotThere(t *testing.T) {
 	}
 	p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{})
 	p.Out = &bytes.Buffer{}
-	if err := p.Over(report.End{Task: 1, Attempt: 1}); err != nil {
+	if err := printOver(p, report.End{Task: 1, Attempt: 1, Over: true}); err != nil {
 		t.Errorf("a task without a file: %v", err)
 	}
-	if err := p.Over(report.End{Task: 2, Attempt: 1}); job.CodeOf(err) != job.CodeIO {
+	if err := printOver(p, report.End{Task: 2, Attempt: 1, Over: true}); job.CodeOf(err) != job.CodeIO {
 		t.Errorf("a task whose file cannot be read: %v, want an error that says so", err)
 	}
 }
@@ -123,7 +129,7 @@ func TestMissing(t *testing.T) {
 		var out bytes.Buffer
 		p.Out, p.Err = &out, io.Discard
 		for i := range entries {
-			if err := p.Over(report.End{Task: i, Attempt: 1, Done: true}); err != nil {
+			if err := printOver(p, report.End{Task: i, Attempt: 1, Done: true, Over: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -151,7 +157,7 @@ func TestInOrder(t *testing.T) {
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range order[:ended] {
-			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true, Over: true}); err != nil {
+			if err := printOver(p, report.End{Task: task, Attempt: 1, Done: true, Over: true}); err != nil {
 				r.Fatal(err)
 			}
 		}

@@ -8,11 +8,6 @@ import (
 	"berth/internal/server/report"
 )
 
-// Explanation is the JSON form of berth explain.
-type Explanation struct {
-	Lines []string `json:"lines"`
-}
-
 // Ending returns lines that say how a job ended and what the user can do.
 func Ending(v report.JobView) []string {
 	end := "it failed: "

@@ -5,25 +5,12 @@ import (
 	"io"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 )
 
 // Machines is the JSON form of the rented machines. Keys are only added to it.
 type Machines struct {
-	Machines []Machine `json:"machines"` // the oldest first; for berth machines stop: the stopped ones
-}
-
-// Machine is a rented machine.
-type Machine struct {
-	ID      string   `json:"id"`
-	Type    string   `json:"type"` // name in the catalogue
-	State   string   `json:"state"`
-	Region  string   `json:"region"`
-	SinceNs job.Time `json:"since_ns"`
-	Seconds float64  `json:"seconds"` // since then
-	Cost    float64  `json:"cost"`    // so far, by the catalogue's price; 0: unknown
-	Job     string   `json:"job,omitempty"`
-	Alloc   string   `json:"alloc"`
-	Foreign bool     `json:"foreign,omitempty"` // another state folder rented it
+	Machines []driver.MachineStatus `json:"machines"` // the oldest first; for berth machines stop: the stopped ones
 }
 
 // RentedMachines writes a table of rented machines.
@@ -34,7 +21,7 @@ func RentedMachines(w io.Writer, m Machines) error {
 	t := newTable("ID", "TYPE", "STATE", "REGION", "FOR>", "COST>", "JOB")
 	sum := 0.0
 	for _, one := range m.Machines {
-		purpose := clean(one.Job)
+		purpose := one.Job
 		if one.Foreign {
 			purpose += " (of another state folder)"
 		}

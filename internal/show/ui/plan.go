@@ -45,7 +45,7 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 func planNodes(p plan.Plan) string {
 	a := p.Alloc
 	if a.Elastic && a.Nodes == 0 {
-		return a.On + ": present idle allocations, in partition " + clean(a.Batch.Partition)
+		return a.On + ": present idle allocations, in partition " + a.Batch.Partition
 	}
 	text := a.On + ": " + planAlloc(a)
 	if p.Kind == job.MapReduce && a.SortMemory > 0 {
@@ -77,7 +77,7 @@ func planServes(p plan.Plan, request int) string {
 
 // planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
-	return job.Count(a.Nodes, "node") + " of " + a.PerNode.Words() + lead(" in partition ", clean(a.Batch.Partition))
+	return job.Count(a.Nodes, "node") + " of " + a.PerNode.Words() + lead(" in partition ", a.Batch.Partition)
 }
 
 // planTerm describes the wall time of an allocation and its expected start.

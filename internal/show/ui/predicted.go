@@ -72,7 +72,7 @@ func runText(v report.JobView) string {
 	if p == nil {
 		return resumed(v) + beside(v.ActualS, "no prediction")
 	}
-	return resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds)) + judged(v) + lead("; from ", clean(p.Source))
+	return resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds)) + judged(v) + lead("; from ", p.Source)
 }
 
 // turnaroundText describes actual and predicted turnaround of a job on a batch system. It is empty without a queue.

@@ -202,7 +202,7 @@ func memoryText(m *report.MemoryUse) string {
 		return ""
 	}
 	return joined("; ", fmt.Sprintf("%.3g GB·h given to tasks, %.3g GB·h of them wasted", m.GivenGBh, m.WastedGBh),
-		counted(m.RanOut, "attempt", " ran out of memory"), lead("last: ", clean(m.Last)))
+		counted(m.RanOut, "attempt", " ran out of memory"), lead("last: ", m.Last))
 }
 
 // duplicatesText describes how many duplicates of slow tasks ran, and their cost.
@@ -327,7 +327,7 @@ func reportFailures(b *sheet, v report.JobView) {
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "GPUS>", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
-		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome, figure(r.GPUs)}
+		head := []string{r.Name, strconv.Itoa(r.Attempt), r.Node, r.Host, r.Outcome, figure(r.GPUs)}
 		input := inputCell(r.Input)
 		if len(r.Phases) == 0 {
 			t.add(append(head, "", r.Started.Local().Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)

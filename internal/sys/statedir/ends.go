@@ -1,7 +1,6 @@
 package statedir
 
 import (
-	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,7 +21,7 @@ func (h Home) Ends(runs []Run) []time.Time {
 	for i, r := range runs {
 		var info unix.Stat_t
 		name := string(r.ID) + "/" + summaryName
-		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		for err = unix.EINTR; err == unix.EINTR; {
 			err = unix.Fstatat(dir, name, &info, 0)
 		}
 		if err == nil && info.Mode&unix.S_IFMT == unix.S_IFREG && info.Mode&unix.S_IWUSR != 0 && info.Size > 0 {

@@ -137,7 +137,9 @@ func (h Home) JournalOf(id job.ID) string {
 }
 
 // Run returns the run with this id, whether it exists or not.
-func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
+func (h Home) Run(id job.ID) Run {
+	return Run{Home: h, ID: id, Dir: filepath.Join(h.Runs(), string(id))}
+}
 
 // KindOf returns the kind of the job with that id.
 func KindOf(id job.ID) job.Kind {

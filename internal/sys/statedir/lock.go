@@ -78,7 +78,7 @@ func flock(path string, how int) (*os.File, error) {
 		return f, nil
 	}
 	_ = f.Close()
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	if err == unix.EWOULDBLOCK {
 		return nil, ErrLocked
 	}
 	return nil, job.IOError(job.Fatal, path, "cannot lock", err).Advice("set XDG_STATE_HOME to a folder on a file system that has locks")

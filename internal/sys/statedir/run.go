@@ -22,8 +22,9 @@ import (
 
 // Run is the folder of one run.
 type Run struct {
-	ID  job.ID
-	Dir string
+	Home Home // its state folder
+	ID   job.ID
+	Dir  string
 }
 
 // Journal returns the path of the run's journal.
