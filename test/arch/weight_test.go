@@ -21,7 +21,7 @@ var mostTokens = map[string]struct {
 	"command":   {46742, "a list where one value is wanted is refused in stages, too"},
 	"compat":    {24787, ""},
 	"core":      {213984, "phases that no attempt of a job went through cost a job nothing"},
-	"driver":    {82903, ""},
+	"driver":    {82918, ""},
 	"hits":      {25370, ""},
 	"mapreduce": {53788, ""},
 	"node":      {68333, "all threads of a worker are bound, also those that begin meanwhile"},

@@ -44,6 +44,7 @@ type guard struct {
 
 	loaded  bool     // the jobs of earlier coordinators were read
 	jobs    []*alloc // submitted and not given to the loop, which cancels them, oldest first
+	number  int      // in the name of the last one; none is used twice, as the loop may still cancel one that had it
 	depends []string // the jobs that the last one waits for, if known is set
 	known   bool
 	pushed  job.Time // when it was last delayed
@@ -119,6 +120,7 @@ func (s *site) guardDue(ctx context.Context) {
 	s.mu.Unlock()
 	if asked && !g.loaded {
 		g.loaded, g.jobs = true, s.loadWakes()
+		g.number = wakeNumber(g.last().id)
 	}
 	s.mu.Lock()
 	need, live, ok := s.guardWants(now)

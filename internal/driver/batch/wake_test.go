@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
@@ -71,5 +72,26 @@ func TestWakeText(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
+	}
+}
+
+// TestWakeNames checks that a wake-up job never has the name and the folder of one before it, which the loop may still cancel.
+func TestWakeNames(t *testing.T) {
+	now := func() job.Time { return job.Time(time.Hour) }
+	d := aSite(Options{Setup: driver.Setup{Now: now, Wake: true, StandIn: &wire.StandIn{Log: "log"}}, Dir: t.TempDir()})
+	d.guard.asked, d.guard.need = true, &job.AllocRequest{Nodes: 1}
+	d.guardDue(t.Context())
+	d.retireWakes(0)
+	d.guardDue(t.Context())
+	if len(d.allocs) != 1 || d.allocs[0].id != "w1" || d.guard.last().id != "w2" {
+		t.Errorf("%d are to be cancelled, and the next one is %q", len(d.allocs), d.guard.last().id)
+	}
+	later := aSite(d.Options) // of the next coordinator
+	later.guard.asked, later.guard.need = true, d.guard.need
+	later.guardDue(t.Context())
+	later.retireWakes(0)
+	later.guardDue(t.Context())
+	if id := later.guard.last().id; id != "w3" {
+		t.Errorf("after w2 of an earlier coordinator comes %q", id)
 	}
 }

@@ -93,7 +93,8 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 	g := &s.guard
 	a := g.last()
 	if a.id == "" || a.job != "" { // else it is unknown whether its submission succeeded
-		a = s.wakeJob(job.AllocID(fmt.Sprintf("w%d", wakeNumber(a.id)+1)))
+		g.number++
+		a = s.wakeJob(job.AllocID(fmt.Sprintf("w%d", g.number)))
 		if err := s.prepareWake(a); err != nil {
 			return err
 		}
