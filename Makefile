@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak soak-table engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak soak-table engines gangs doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -40,7 +40,7 @@ quick: ; scripts/quick.sh
 lint: ; scripts/lint.sh
 
 # Writes the generated pages of docs/ anew.
-docs: ; BERTH_WRITE_DOCS=1 $(GO) test ./internal/command -run TestDocsAreCurrent -count=1
+docs: ; BERTH_WRITE_DOCS=1 $(GO) test ./internal/command ./test/arch -run "TestDocsAreCurrent|TestJSONIsDocumented" -count=1
 
 # The pictures of docs/dashboard.md; SHOTS has flags, "-all DIR" for all pages in all sizes.
 dashboard-shots: build ; scripts/deps.sh chromium=chromium && $(GO) run ./test/dashboard -berth $(BERTH) -docs docs $(SHOTS)
@@ -107,6 +107,12 @@ soak-table: ; SOAK_ROUNDS=$(SOAK_ROUNDS) $(GO) run ./lab/table -docs lab/results
 # Workflow engines' own executors and other executors in Python beside berth, on a private Slurm cluster with accounting: the tables and the figure of
 # lab/results/engines.md. ENGINES has flags, "-only maps -repeat 3" say, or "-short 100"; with an hour or two for all.
 engines: build ; scripts/slurm.sh deps acct && venv=$$(scripts/doors.sh compare) && $(GO) run ./lab/engines -berth $(BERTH) -venv $$venv -docs lab/results/engines.md $(ENGINES)
+
+# Gangs beside small tasks by berth and by HyperQueue, from PyPI, on a private Slurm cluster: the table of lab/results/gangs.md. About half an hour;
+# GANGS has flags, "-gangs 6 -small 200 -repeat 1" say.
+HYPERQUEUE := bin/hyperqueue-0.27.0
+$(HYPERQUEUE): ; python3 -m pip install -q --target $@ hyperqueue==0.27.0
+gangs: build $(HYPERQUEUE) ; scripts/slurm.sh deps && $(GO) run ./lab/gangs -berth $(BERTH) -hq $(HYPERQUEUE) -docs lab/results/gangs.md $(GANGS)
 
 # The table of lab/results/load.md: what a coordinator holds, with two thousand workers that are a fake. About five minutes;
 # LOAD has flags, "-workers 200" say.

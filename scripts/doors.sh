@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a Python environment with the engines that reach berth, unless it is there, and prints its folder. Below it, in nextflow/, are
-# the jars of Nextflow, if there are Java and Maven.
+# the jars of Nextflow, if there are Java and Maven; with the word "soak" those of an older one are in nextflow-old/.
 set -eu
 cd "$(dirname "$0")/.."
 python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/deps.sh /nowhere/venv=python3-venv >&2
@@ -30,7 +30,7 @@ fi
 # Workflows that others wrote, each in an environment of its own, as it wants other versions; their programs are Debian's.
 if [ "${1:-}" = soak ]; then
 	scripts/deps.sh bwa=bwa samtools=samtools bcftools=bcftools fastqc=fastqc TrimmomaticPE=trimmomatic >&2
-	for flow in 'sunbeam sunbeamlib==5.2.2 cutadapt==5.2' 'nf-core nf-core==3.2.1 multiqc==1.27'; do
+	for flow in 'sunbeam sunbeamlib==5.2.2 cutadapt==5.2' 'nf-core nf-core==3.5.2 multiqc==1.27'; do
 		own=$dir/${flow%% *}
 		[ "$(cat "$own/ready" 2>/dev/null)" != "$flow" ] || continue
 		python3 -m venv --clear "$own" >&2
@@ -39,15 +39,21 @@ if [ "${1:-}" = soak ]; then
 		echo "$flow" >"$own/ready"
 	done
 fi
-version=24.10.0
-if [ ! -e "$dir/nextflow/ready" ] && command -v mvn >/dev/null && command -v java >/dev/null; then
-	mkdir -p "$dir/nextflow"
-	cat >"$dir/nextflow/pom.xml" <<-END
+# nextflow FOLDER VERSION DEPENDENCIES makes a folder of jars, unless they are there. Of 25.04, the newest in Maven Central, two dependencies are
+# not there: a module of its own in this very version, and what only its web hooks use.
+nextflow() {
+	[ "$(cat "$dir/$1/ready" 2>/dev/null)" != "$2" ] && command -v mvn >/dev/null && command -v java >/dev/null || return 0
+	rm -rf "${dir:?}/$1"
+	mkdir -p "$dir/$1"
+	cat >"$dir/$1/pom.xml" <<-END
 		<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 		<groupId>berth</groupId><artifactId>doors</artifactId><version>1</version>
-		<dependencies><dependency><groupId>io.nextflow</groupId><artifactId>nextflow</artifactId><version>$version</version></dependency></dependencies>
+		<dependencies><dependency><groupId>io.nextflow</groupId><artifactId>nextflow</artifactId><version>$2</version>
+		<exclusions><exclusion><groupId>io.seqera</groupId><artifactId>lib-trace</artifactId></exclusion></exclusions></dependency>$3</dependencies>
 		</project>
 	END
-	mvn -q -B -f "$dir/nextflow/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/nextflow/jars" >&2 && : >"$dir/nextflow/ready"
-fi
+	mvn -q -B -f "$dir/$1/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/$1/jars" >&2 && echo "$2" >"$dir/$1/ready"
+}
+nextflow nextflow 25.04.4 '<dependency><groupId>io.nextflow</groupId><artifactId>nf-lang</artifactId><version>25.04.0</version></dependency>'
+[ "${1:-}" != soak ] || nextflow nextflow-old 24.10.0 ''
 echo "$dir"

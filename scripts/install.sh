@@ -19,6 +19,7 @@ for dir in . docs lab lab/results; do
 	done
 done
 install -m 644 "$here/LICENSE" "$root/share/doc/berth"
+install -D -m 644 "$here/r/berth.R" "$root/share/berth/berth.R"
 complete() { "$berth" completion "$1" >"$root/share/$2"; }
 complete bash bash-completion/completions/berth
 complete zsh zsh/site-functions/_berth

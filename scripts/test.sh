@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs every check of the project, side by side, as many tests wait more than they compute. Installs what is missing from Debian
 # and PyPI. BERTH_NO_SLURM=1 leaves out the tests with Slurm, BERTH_NO_GRIDENGINE=1 those with Grid Engine,
-# BERTH_NO_MRJOB=1 those with mrjob, BERTH_NO_DOORS=1 those with Python's libraries and workflow engines. Tests with PBS need one:
-# BERTH_PBS_TARBALL, PBS_EXEC, or qsub on PATH (scripts/pbs.sh). Examples with Nextflow run where Java and Maven are installed.
+# BERTH_NO_MRJOB=1 those with mrjob, BERTH_NO_DOORS=1 those with Python's libraries and workflow engines, and those with R unless it
+# is there. Tests with PBS need one: BERTH_PBS_TARBALL, PBS_EXEC, or qsub on PATH (scripts/pbs.sh). Examples with Nextflow run where
+# Java and Maven are installed.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/checks.sh
@@ -32,8 +33,10 @@ debian() {
 	# shellcheck disable=SC2046 # one word for each package
 	scripts/deps.sh gcc='gcc libc6-dev' g++=g++ awk=mawk python3=python3 zstd=zstd bzip2=bzip2 \
 		/usr/bin/convert=imagemagick velveth=velvet sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 nft=nftables \
+		mpirun.openmpi=openmpi-bin mpicc.openmpi=libopenmpi-dev mpirun.mpich=mpich mpicc.mpich=libmpich-dev \
 		$(command -v chromium >/dev/null || echo /usr/lib/chromium/chromium-headless-shell=chromium-headless-shell) \
 		$(python3 -c 'import ensurepip, venv' 2>/dev/null || echo ensurepip=python3-venv) \
+		$([ -n "${BERTH_NO_DOORS:-}" ] || Rscript -e 'loadNamespace("future.batchtools")' >/dev/null 2>&1 || echo batchtools=r-cran-future.batchtools) \
 		$([ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh needs acct)
 	[ -z "${BERTH_PBS_TARBALL:-}${PBS_EXEC:-}" ] || [ "$(id -u)" -ne 0 ] || scripts/pbs.sh deps # what a private PBS needs
 	[ -n "${BERTH_NO_GRIDENGINE:-}" ] || [ "$(id -u)" -ne 0 ] || scripts/gridengine.sh deps # its tests need root

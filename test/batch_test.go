@@ -84,11 +84,13 @@ func (w *world) checkSort(what string, id job.ID, out, reference string) {
 }
 
 // TestBatchMapReduce runs a job without a number of nodes and without a wall time, on a cluster that others use.
-// Its output equals that of the local run. The second run has a profile for its plan. Before that it looks at what a task finds in its environment.
+// Its output equals that of the local run. The second run has a profile for its plan. Before that it looks at what a task finds in its environment,
+// and at tasks of several ranks.
 func TestBatchMapReduce(t *testing.T) {
 	onEach(t, func(t *testing.T, s system) {
 		w, c := s.world(t, 8)
 		w.checkEnvironment()
+		w.checkGangs(3, 2, "--on", s.name, "-N", "3-3", "-t", "5", "--no-scout", "--idle-timeout", "1s")
 		reference := w.wordsReference()
 		c.fill(t)
 		for _, out := range []string{"first", "second"} {

@@ -97,7 +97,7 @@ func (d *doors) python(t *testing.T, args ...string) string {
 func TestDoorsPython(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	for _, file := range []string{"test_executor.py", "test_libraries.py", "test_notes.py", "test_show.py"} {
+	for _, file := range []string{"test_executor.py", "test_libraries.py", "test_needs.py", "test_notes.py", "test_show.py"} {
 		d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file))
 	}
 }
@@ -124,7 +124,8 @@ func TestDoorsCPython(t *testing.T) {
 func TestDoorsFaults(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	t.Log(d.python(t, filepath.Join("TESTS", "faults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 3))))
+	// The rounds of the seeds 2 and 3 kill each of them.
+	t.Log(d.python(t, filepath.Join("TESTS", "faults.py"), fmt.Sprint(faultSeed(t)+1), fmt.Sprint(faultRounds(t, 2))))
 }
 
 // TestDoorsSnakemake: a Snakemake that is killed leaves its jobs running, and the next one finds them and runs none again.
@@ -172,24 +173,23 @@ func TestDoorsExamples(t *testing.T) {
 	t.Parallel()
 	newDoors(t).examples(t, func(command string) bool {
 		return !strings.Contains(command, "nextflow") && !strings.Contains(command, "cluster-generic") && !strings.Contains(command, "miniwdl")
-	})
+	}, "python.md", "engines.md")
 }
 
 // TestDoorsNextflow: so do those with Nextflow.
 func TestDoorsNextflow(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	if !d.hasNextflow() {
-		t.Skip("there are no Java and Maven, with which scripts/doors.sh fetches the jars of Nextflow")
-	}
-	d.nextflow(t)
-	d.examples(t, func(command string) bool { return strings.Contains(command, "nextflow") })
+	d.nextflow(t, "nextflow")
+	d.examples(t, ofNextflow, "engines.md")
 }
 
-// examples writes the files that the pages show, and runs those of their commands that runs says.
-func (d *doors) examples(t *testing.T, runs func(command string) bool) {
+func ofNextflow(command string) bool { return strings.Contains(command, "nextflow") }
+
+// examples writes the files that pages show, and runs those of their commands that runs says.
+func (d *doors) examples(t *testing.T, runs func(command string) bool, pages ...string) {
 	t.Helper()
-	for _, page := range []string{"python.md", "engines.md"} {
+	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join("..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func (d *doors) examples(t *testing.T, runs func(command string) bool) {
 				if ran && !strings.Contains(said, strings.TrimSpace(b[2])) {
 					t.Errorf("%s: the example printed\n%s\nand not\n%s", page, said, b[2])
 				}
-			case b[1] == "python" || b[1] == "shell":
+			case b[1] == "python" || b[1] == "shell" || b[1] == "r":
 				if ran = runs(b[2]); ran {
 					d.clear(t)
 					said = d.example(t, b[1], b[2])
@@ -232,8 +232,9 @@ func (d *doors) example(t *testing.T, language, text string) string {
 	if language == "shell" {
 		return d.run(t, "sh", "-ec", text)
 	}
-	d.write("example.py", text)
-	return d.run(t, "python", "example.py")
+	interpreter := map[string]string{"python": "python", "r": "Rscript"}[language]
+	d.write("example", text)
+	return d.run(t, interpreter, "example")
 }
 
 // TestDoorsCromwell: the commands of the recipe for Cromwell do what Cromwell wants of them: one prints an id that the regular expression
@@ -241,7 +242,7 @@ func (d *doors) example(t *testing.T, language, text string) string {
 func TestDoorsCromwell(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	d.examples(t, func(string) bool { return false }) // writes the files
+	d.examples(t, func(string) bool { return false }, "engines.md") // writes the files
 	page, err := os.ReadFile(filepath.Join("..", "docs", "engines.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -273,20 +274,23 @@ func TestDoorsCromwell(t *testing.T) {
 	}
 }
 
-func (d *doors) hasNextflow() bool {
-	_, err := os.Stat(filepath.Join(d.venv, "nextflow", "ready"))
+func (d *doors) hasNextflow(folder string) bool {
+	_, err := os.Stat(filepath.Join(d.venv, folder, "ready"))
 	return err == nil
 }
 
-// nextflow writes a command nextflow that runs its jars, as its installer cannot be fetched everywhere.
-func (d *doors) nextflow(t *testing.T) {
+// nextflow writes a command nextflow that runs the jars in a folder of scripts/doors.sh, as its installer cannot be fetched everywhere.
+func (d *doors) nextflow(t *testing.T, folder string) {
 	t.Helper()
+	if !d.hasNextflow(folder) {
+		t.Skip("there are no Java and Maven, with which scripts/doors.sh fetches the jars of Nextflow")
+	}
 	var opens strings.Builder
 	for _, p := range []string{"lang", "util", "net", "io", "nio"} {
 		opens.WriteString(" --add-opens=java.base/java." + p + "=ALL-UNNAMED")
 	}
 	script := "#!/bin/sh\nexec java -XX:TieredStopAtLevel=1" + opens.String() + " --add-opens=java.base/sun.nio.ch=ALL-UNNAMED -cp '" +
-		filepath.Join(d.venv, "nextflow", "jars") + "/*' nextflow.cli.Launcher \"$@\"\n"
+		filepath.Join(d.venv, folder, "jars") + "/*' nextflow.cli.Launcher \"$@\"\n"
 	bin := filepath.Join(d.root, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
@@ -301,7 +305,7 @@ func (d *doors) nextflow(t *testing.T) {
 func TestSlurmDoors(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	d.batch = append(slurmtest.Start(t, slurmtest.Nodes(2)).Env(), "BERTH_LISTEN=127.0.0.1")
+	d.batch = append(slurmtest.Start(t, slurmtest.Nodes(2), slurmtest.CPUs(4)).Env(), "BERTH_LISTEN=127.0.0.1")
 	d.write("calls.py", `import berth, os
 
 def where(i):
@@ -315,7 +319,7 @@ if __name__ == "__main__":
 		t.Errorf("twenty calls were in %s", said)
 	}
 	d.write("Snakefile", `rule all:
-    input: "sum"
+    input: "sum", "piped", "met", "served", "nice", "ranks"
 rule part:
     output: "part{i}"
     shell: "echo $SLURM_JOB_ID > {output}"
@@ -323,9 +327,53 @@ rule sum:
     input: expand("part{i}", i=range(8))
     output: "sum"
     shell: "sort -u {input} > {output}"
+rule first:
+    output: pipe("p1")
+    resources: mem_mb=50, tasks=1
+    shell: "seq 1000 > {output}"
+rule second:
+    input: "p1"
+    output: pipe("p2")
+    resources: mem_mb=50, tasks=1
+    shell: "cat {input} > {output}"
+rule third:
+    input: "p2"
+    output: "piped"
+    resources: mem_mb=50, tasks=1
+    shell: "wc -l < {input} > {output}"
+rule meet: # each waits for the other one
+    output: "met{i,[12]}"
+    group: "pair"
+    shell: "touch {output}.here; until [ -e met1.here ] && [ -e met2.here ]; do sleep 0.1; done; touch {output}"
+rule met:
+    input: "met1", "met2"
+    output: "met"
+    group: "pair"
+    shell: "touch {output}"
+rule serve:
+    output: service("served.by")
+    shell: "echo 7 > {output}; sleep 10000"
+rule served:
+    input: "served.by"
+    output: "served"
+    shell: "cp {input} {output}"
+rule nice:
+    output: "nice"
+    resources: slurm_extra="--nice 77", lsf_queue="short"
+    shell: "scontrol show job $SLURM_JOB_ID | grep -o Nice=[0-9]* > {output}"
+rule ranks:
+    output: "ranks"
+    resources: mpi="srun", tasks=2, nodes=2
+    shell: "{resources.mpi} sh -c 'echo $SLURMD_NODENAME' | sort > {output}"
 `)
 	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--berth-flags", "--on slurm")
 	if n := strings.Count(d.read("sum"), "\n"); n < 1 || n > 4 {
 		t.Errorf("eight jobs were in %d batch jobs\n%s", n, said)
+	}
+	if got := d.read("piped") + d.read("served") + d.read("nice") + d.read("ranks"); got != "1000\n7\nNice=77\nn1\nn2\n" {
+		t.Errorf("pipes, a service, an argument of sbatch and ranks made\n%s\n%s", got, said)
+	}
+	if strings.Count(said, "lsf_queue\n") != 1 {
+		t.Errorf("a resource that does nothing is not named once\n%s", said)
 	}
 }

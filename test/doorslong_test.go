@@ -24,12 +24,91 @@ func newLongDoors(t *testing.T) *doors {
 	return newDoors(t)
 }
 
-// TestDoorsFaultsSnakemake: Snakemake is killed and started again, and the coordinator and workers are killed. The workflow ends right,
-// and no rule's job has run twice to its end.
+// TestDoorsFaultsSnakemake: Snakemake is killed and started again, and the coordinator, workers, what forks jobs and forked jobs are killed. The
+// workflow ends right, and no rule's job has run twice to its end.
 func TestDoorsFaultsSnakemake(t *testing.T) {
 	t.Parallel()
 	d := newLongDoors(t)
 	t.Log("\n" + d.python(t, filepath.Join("TESTS", "snakefaults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 1))))
+}
+
+// TestDoorsFaultsNextflow: Nextflow is killed and started again, the coordinator and workers are killed, and workers are told to end. The
+// workflow ends right, though Nextflow retries nothing, and no process has run twice to its end in one folder.
+func TestDoorsFaultsNextflow(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	d.nextflow(t, "nextflow")
+	t.Log("\n" + d.python(t, filepath.Join("TESTS", "nextfaults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 1))))
+}
+
+// ways is a workflow with what Nextflow leaves to an executor: more memory for another attempt, a time limit, the errors of a submission, flags of
+// berth bag for one process, and names that no shell would like.
+const ways = `process grows {
+    memory { 200.MB * task.attempt }
+    errorStrategy { task.exitStatus == 143 ? 'retry' : 'terminate' }
+    output: stdout
+    script: "head -c 300m /dev/zero | tail | wc -c; echo attempt ${task.attempt}"
+}
+process late {
+    time '1s'
+    errorStrategy { task.exitStatus == 143 ? 'ignore' : 'terminate' }
+    script: "echo begun >> $launchDir/late; sleep 1000"
+}
+process fails {
+    errorStrategy { task.exitStatus == 3 ? 'ignore' : 'terminate' }
+    script: "echo begun >> $launchDir/fails; exit 3"
+}
+process own {
+    clusterOptions "--priority 3 --berth-flags='--max-nodes 1'"
+    queue 'long'
+    disk '1 GB'
+    resourceLabels team: 'a'
+    maxForks 1
+    tag "it's \"quoted\""
+    input: val x
+    output: stdout
+    script: "echo own $x"
+}
+workflow {
+    late()
+    fails()
+    grows | view
+    channel.of(1, 2) | own | view
+}
+`
+
+// TestDoorsNextflowWays: with the newest and an older Nextflow what its directives say holds, and an interrupt cancels its jobs.
+func TestDoorsNextflowWays(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{"nextflow", "nextflow-old"} {
+		t.Run(folder, func(t *testing.T) {
+			d := newLongDoors(t)
+			d.nextflow(t, folder)
+			d.write("nextflow.config", "executor { $hq { pollInterval = '1 sec'; queueSize = 1000; queueStatInterval = '1 sec' } }\n")
+			d.write("main.nf", ways)
+			const run = `eval "$(berth hq-home hq)"; `
+			said := d.run(t, "bash", "-c", run+"nextflow run main.nf -process.executor hq; hq job list --all")
+			for _, want := range []string{"314572800\nattempt 2\n", "own 1\n", "own 2\n", "(143) -- Error is ignored", "(3) -- Error is ignored"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("there is no %q in\n%s", want, said)
+				}
+			}
+			if bags := strings.Count(d.run(t, "bash", "-c", "berth status --json | tr '{' '\\n' | grep '\"open\":true'"), "\n"); bags != 2 || d.read("late") != "begun\n" || d.read("fails") != "begun\n" {
+				t.Errorf("%d bags; late: %q, fails: %q\n%s", bags, d.read("late"), d.read("fails"), said)
+			}
+			d.write("main.nf", "process stays { script: \"echo > $launchDir/stays; sleep 1000\" }\nworkflow { stays() }\n")
+			cmd, out := d.command(t, "bash", "-c", run+"exec nextflow run main.nf -process.executor hq")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			d.await("the job runs", func() bool { _, err := os.Stat(filepath.Join(d.dir, "stays")); return err == nil })
+			_ = cmd.Process.Signal(os.Interrupt)
+			_ = cmd.Wait() // with an error
+			if said := d.run(t, "bash", "-c", run+"hq job wait all; hq job list --all; hq server stop"); !strings.Contains(said, "CANCELED") {
+				t.Errorf("%s\n%s", said, out.String())
+			}
+		})
+	}
 }
 
 // lostWorkflow and lostCalls are six jobs that wait for the file gate, after each has told its allocation and its rank there in a file, and one that needs all.
@@ -145,14 +224,14 @@ func (d *doors) lost(t *testing.T, cluster *slurmtest.Cluster, command []string,
 // TestDoorsClusterGeneric: the recipe for Snakemake's plugin cluster-generic prints what the page says.
 func TestDoorsClusterGeneric(t *testing.T) {
 	t.Parallel()
-	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") })
+	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") }, "engines.md")
 }
 
 // TestDoorsMiniwdl: so does the recipe for miniwdl, and its tasks fail, are retried and are ended as it wants.
 func TestDoorsMiniwdl(t *testing.T) {
 	t.Parallel()
 	d := newLongDoors(t)
-	d.examples(t, func(command string) bool { return strings.Contains(command, "miniwdl") })
+	d.examples(t, func(command string) bool { return strings.Contains(command, "miniwdl") }, "engines.md")
 	t.Log(d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", "test_miniwdl.py")))
 }
 
@@ -162,10 +241,10 @@ func TestSlurmDoorsExamples(t *testing.T) {
 	d := newLongDoors(t)
 	cluster := slurmtest.Start(t, slurmtest.Nodes(2))
 	d.batch = append(cluster.Env(), "BERTH_LISTEN=127.0.0.1")
-	if d.hasNextflow() {
-		d.nextflow(t)
+	if d.hasNextflow("nextflow") {
+		d.nextflow(t, "nextflow")
 	}
-	d.examples(t, func(command string) bool { return d.hasNextflow() || !strings.Contains(command, "nextflow") })
+	d.examples(t, func(command string) bool { return d.hasNextflow("nextflow") || !strings.Contains(command, "nextflow") }, "python.md", "engines.md")
 	if jobs := cluster.Run(t, "squeue", "--noheader", "--states=all", "--format=%i"); len(strings.Fields(jobs)) < 5 {
 		t.Errorf("the examples were in few jobs of Slurm: %q", jobs)
 	}
@@ -182,7 +261,8 @@ func TestDoorsLibraries(t *testing.T) {
 	t.Log(d.python(t, filepath.Join("TESTS", "submititown.py"), "--rootdir", d.dir))
 }
 
-// TestDoorsSnakemakeOwn: workflows of Snakemake's own tests make the files that they must make. Which ones is by the seed.
+// TestDoorsSnakemakeOwn: workflows of Snakemake's own tests make the files that they must make, and leave the same whether jobs are forked or not.
+// Which ones is by the seed.
 func TestDoorsSnakemakeOwn(t *testing.T) {
 	t.Parallel()
 	d := newLongDoors(t)
@@ -200,10 +280,7 @@ func TestDoorsSnakemakeFlows(t *testing.T) {
 func TestDoorsNextflowFlows(t *testing.T) {
 	t.Parallel()
 	d := newLongDoors(t)
-	if !d.hasNextflow() {
-		t.Skip("there are no Java and Maven, with which scripts/doors.sh fetches the jars of Nextflow")
-	}
-	d.nextflow(t)
+	d.nextflow(t, "nextflow")
 	t.Log("\n" + d.python(t, filepath.Join("TESTS", "nfcore.py"), filepath.Join(d.venv, "nf-core")))
 }
 

@@ -18,7 +18,7 @@ func TestDuplicate(t *testing.T) {
 	w.write("task.sh", `#!/bin/sh
 echo $1 by $BERTH_ATTEMPT
 [ $1 != 2 ] || [ $BERTH_ATTEMPT != 1 ] || exec sleep 1000
-i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
+i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done
 `)
 	w.must("bag", "--workers", "2", "--cpus-per-task", "1", "--duplicates-ok", "--speculation", "100%", "--stdout", "out/{task}", "--stderr", "none", "--array", "1-6", "--", "./task.sh", "{}")
 	id := w.jobs()[0]

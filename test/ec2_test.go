@@ -133,7 +133,7 @@ func TestRentedNeverUp(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
 	c.Dead = func(nth int) bool { return nth == 1 }
-	w.types("8s")
+	w.types("40s") // the other one must be up by then, also where each call to moto takes seconds
 	w.rentedBag(2)
 	w.await("both machines to run a task", func() bool { return w.lines("began") == 2 })
 	w.write("go", "")

@@ -86,7 +86,7 @@ func TestFaultMapReduce(t *testing.T) {
 	if strings.Count(reference, "\n") < 100 {
 		t.Fatalf("the reference is too small to tell anything: %q", reference)
 	}
-	faultRound(t, w, 25, among(60), func(round int) []string { return args(fmt.Sprintf("out%d", round)) },
+	faultRound(t, w, 10, among(60), func(round int) []string { return args(fmt.Sprintf("out%d", round)) },
 		func(round int, _ job.ID) {
 			if got := w.output(fmt.Sprintf("out%d", round)); got != reference {
 				t.Errorf("output differs from the reference:\n%.300q\nwant\n%.300q", got, reference)
@@ -99,7 +99,7 @@ func TestFaultBag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const tasks = 60
-	faultRound(t, w, 25, among(2*tasks), func(round int) []string {
+	faultRound(t, w, 10, among(2*tasks), func(round int) []string {
 		return []string{"bag", "--workers", "2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", fmt.Sprintf("out%d/{task}", round),
 			"--stderr", "none", "--", "sh", "-c", "echo $((BERTH_TASK_ID * BERTH_TASK_ID))"}
 	}, func(round int, _ job.ID) {
@@ -116,7 +116,7 @@ func TestFaultCollected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const tasks = 60
-	faultRound(t, w, 10, among(2*tasks), func(int) []string {
+	faultRound(t, w, 5, among(2*tasks), func(int) []string {
 		return []string{"bag", "--workers", "2", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", "collect", "--", "sh", "-c",
 			"echo $((BERTH_TASK_ID * BERTH_TASK_ID)); echo e$BERTH_TASK_ID >&2"}
 	}, func(_ int, id job.ID) {

@@ -26,11 +26,10 @@ type mrjobRow struct {
 }
 
 // mrjobRows are the jobs, each of which tests something that no other does. Some of mrjob's examples are missing: those that sample at random, print dictionaries in the order of their
-// values' arrival, need other data than text, or need Spark or Java.
+// values' arrival, need other data than text, or need Spark or Java. By default mrjob packs itself for the tasks, each of which unpacks it and compiles
+// it: that takes most of a job's processor time, so only those with --bootstrap-mrjob do it, one of which fails; the others import the installed mrjob.
 var mrjobRows = []mrjobRow{
-	{"mr_word_freq_count", "inline", "a.txt b.txt", ""},
-	{"mr_next_word_stats", "inline", "a.txt b.txt", ""},
-	{"Counting", "inline", "a.txt b.txt", ""},
+	{"mr_next_word_stats", "inline", "--bootstrap-mrjob a.txt b.txt", ""},
 	{"Counting", "inline", "a.txt.gz b.txt", ""},
 	{"Combining", "inline", "a.txt b.txt", ""},
 	{"Steps", "inline", "a.txt b.txt", ""},
@@ -39,20 +38,18 @@ var mrjobRows = []mrjobRow{
 	{"InitFinal", "inline", "a.txt b.txt", ""},
 	{"SortValues", "inline", "a.txt b.txt", ""},
 	{"Raw", "inline", "a.txt b.txt", ""},
-	{"Pickle", "inline", "a.txt b.txt", ""},
-	{"JSONInput", "inline", "r.json", ""},
-	{"Unicode", "inline", "a.txt", ""},
+	{"Protocols", "inline", "r.json", ""},
 	{"Commands", "local", "a.txt b.txt", ""},
 	{"WholeFiles", "inline", "a.txt b.txt", ""},
 	{"PreFilter", "local", "a.txt", ""},
 	{"PassThrough", "inline", "--least 3 --stop stop.txt a.txt", ""},
-	{"Shipped", "inline", "a.txt", ""},
+	{"Shipped", "inline", "--bootstrap-mrjob a.txt", ""},
 	{"CmdEnv", "inline", "--cmdenv GREETING=hi -D mapreduce.job.name=mine a.txt", ""},
 	{"ByFile", "inline", "a.txt b.txt", ""},
 	{"Partitioned", "inline", "a.txt b.txt", ""},
 	{"Numeric", "inline", "a.txt b.txt", ""},
 	{"Empty", "inline", "a.txt", ""},
-	{"FailsInMapper", "inline", "a.txt b.txt", `subprocess failed with code 1\n(.*\n)*ValueError: no foxes, please\n(.*\n)*while reading input from lines 1-\d+ of file://.*/a\.txt\n`},
+	{"FailsInMapper", "inline", "--bootstrap-mrjob a.txt b.txt", `subprocess failed with code 1\n(.*\n)*ValueError: no foxes, please\n(.*\n)*while reading input from lines 1-\d+ of file://.*/a\.txt\n`},
 	{"FailsInReducer", "inline", "a.txt b.txt", `subprocess failed with code 1\n(.*\n)*KeyError: 'a fox in the reducer'\n`},
 	{"FailsInStep", "inline", "a.txt b.txt", `RuntimeError: the second step is broken\n`},
 	{"Exits", "local", "b.txt", `subprocess failed with code 42\n(.*\n)*last words\n`},
@@ -97,7 +94,7 @@ func checkMRJobProfile(t *testing.T, w *world) {
 			known++
 		}
 	}
-	if known == 0 { // Counting runs twice, and other jobs are the same file with the same arguments
+	if known == 0 { // most jobs are the same file with the same arguments
 		t.Errorf("none of %d runs had a profile", len(runs))
 	}
 }
@@ -117,7 +114,7 @@ func writeMRJobInputs(t *testing.T, w *world) {
 	w.write("a.txt", a.String())
 	w.write("a.txt.gz", string(gzipped(t, a.String())))
 	w.write("b.txt", "short\nthe end, my friend of the wild beasts\n")
-	w.write("r.json", `{"name":"x","n":1}`+"\n"+`{"name":"y","n":2}`+"\n"+`{"name":"x","n":5}`+"\n")
+	w.write("r.json", `{"name":"x","n":1}`+"\n"+`{"name":"ü","n":2}`+"\n"+`{"name":"x","n":5}`+"\n")
 	w.write("stop.txt", "the no\n")
 	w.write("extra/list.txt", "the\nfox\n")
 	w.write("pack/inner.txt", "packed\n")
@@ -162,7 +159,7 @@ func (m *mrjobs) run(t *testing.T, row mrjobRow, runner string) result {
 	if !strings.HasPrefix(row.job, "mr_") {
 		script, class = filepath.Join(m.dir, "jobs.py"), row.job
 	}
-	args := append([]string{script, "--no-conf", "-r", runner}, strings.Fields(row.args)...)
+	args := append([]string{script, "--no-conf", "--no-bootstrap-mrjob", "-r", runner}, strings.Fields(row.args)...)
 	cmd := exec.Command(filepath.Join(m.venv, "bin", "python3"), args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.dir, &stdout, &stderr

@@ -303,6 +303,9 @@ func (w *world) finish(r *running) result {
 	if r.err != nil && !errors.As(r.err, &exit) && !errors.Is(r.err, exec.ErrWaitDelay) {
 		w.t.Fatal(r.err)
 	}
+	if code := r.cmd.ProcessState.ExitCode(); code >= 0 { // it was not killed while it printed
+		checkJSON(w.t, r.cmd.Args[1:], r.stdout.String())
+	}
 	return result{r.cmd.ProcessState.ExitCode(), r.stdout.String(), r.stderr.String()}
 }
 

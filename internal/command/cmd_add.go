@@ -115,8 +115,6 @@ func newClose() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return reply(cmd, struct {
-			ID job.ID `json:"id"`
-		}{r.ID}, "%s gets no more tasks", r.ID)
+		return reply(cmd, ui.Submitted{ID: r.ID}, "%s gets no more tasks", r.ID)
 	})
 }

@@ -88,7 +88,7 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, tasks string, args []string, 
 	if err != nil {
 		return err
 	}
-	warn(cmd, append(cli.Warnings(spec.Bag), opts.Notes...))
+	warn(cmd, append(cli.Warnings(spec), opts.Notes...))
 	b := spec.Bag
 	switch b.Ungroup = ungrouped(cmd); {
 	case opts.Lines != nil:

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ func cancelTasks(cmd *cobra.Command, r statedir.Run, tasks []string) error {
 			words, err = states(ctx, r, tasks)
 		}
 	}
-	return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
+	return errors.Join(Show(cmd, control.States{States: words}, func(w io.Writer) error { return ui.Lines(w, words) }), err)
 }
 
 func cancel(cmd *cobra.Command, r statedir.Run) error {

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -52,12 +51,12 @@ func (o catting) cat(cmd *cobra.Command, r statedir.Run, names []string) error {
 		if len(names) > 0 || o != (catting{}) {
 			return job.ArgumentError(string(r.ID), "the output of a MapReduce job is printed as a whole", "name only the job, without tasks, --stderr, --tag or --follow")
 		}
-		return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
+		return results.Parts(cmd.Context(), cmd.OutOrStdout(), spec.MapReduce)
 	}
 	p := results.NewPrinter(spec, entries, results.Options{Tag: o.Tag})
-	p.Out = os.Stdout
+	p.Out = cmd.OutOrStdout()
 	if o.Stderr {
-		p.Out, p.Err = nil, os.Stdout
+		p.Out, p.Err = nil, p.Out
 	}
 	tasks, err := p.Find(names)
 	if err != nil {

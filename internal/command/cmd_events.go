@@ -116,6 +116,8 @@ func eventLine(e report.Event) string {
 		words = append(words, e.Outcome, "and is not started again")
 	case e.Event == "ended":
 		words = append(words, e.Outcome)
+	case e.Event == "set":
+		words = append(words, "has other options")
 	case e.Event == "over":
 		words = append(words, "is", e.State)
 	default:

@@ -1,12 +1,15 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +18,7 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
+	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
 
@@ -35,8 +39,15 @@ func newHQ() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(), Bags: hqBags{cmd.Context(), h}}
-		return c.Run(args)
+		// What is told is held back: a program that reads the number of a job may read standard error with it.
+		var said bytes.Buffer
+		ctx := control.WithNotice(cmd.Context(), func(text string) { _ = ui.Say(&said, "berth: %s", text) })
+		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(), Bags: hqBags{ctx, h, &said}}
+		err = c.Run(args)
+		if err != nil || !c.Quiet() {
+			_, _ = said.WriteTo(cmd.ErrOrStderr())
+		}
+		return err
 	})
 	c.Hidden, c.DisableFlagParsing = true, true
 	return c
@@ -44,8 +55,9 @@ func newHQ() *cobra.Command {
 
 // hqBags does for hq what berth bag --open, add, watch and cancel do.
 type hqBags struct {
-	ctx context.Context
-	h   statedir.Home
+	ctx  context.Context
+	h    statedir.Home
+	said io.Writer // what people are told
 }
 
 func (b hqBags) Open(flags []string) (job.ID, error) {
@@ -54,14 +66,12 @@ func (b hqBags) Open(flags []string) (job.ID, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(b.ctx, berth, append(append([]string{"bag", "--open", "--json"}, flags...), "--", "/bin/sh", "-c")...)
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = b.said
 	out, err := cmd.Output()
 	if err != nil {
 		return "", job.ArgumentError("hq submit", "no bag could be opened", "").Because(err)
 	}
-	var said struct {
-		ID job.ID `json:"id"`
-	}
+	var said ui.Submitted
 	return said.ID, json.Unmarshal(out, &said)
 }
 
@@ -131,4 +141,18 @@ func (b hqBags) Cancel(bag job.ID, tasks []string) error {
 
 func (b hqBags) CloseBag(bag job.ID) error {
 	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.CloseBag(b.ctx, bag) })
+}
+
+func (b hqBags) Ensure() error {
+	_, err := control.Ensure(b.ctx, b.h)
+	return err
+}
+
+func (b hqBags) Pause() error {
+	select {
+	case <-time.After(time.Second):
+		return nil
+	case <-b.ctx.Done():
+		return b.ctx.Err()
+	}
 }

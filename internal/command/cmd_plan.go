@@ -32,6 +32,7 @@ func planOnly(cmd *cobra.Command, j *cli.Job) error {
 	if err != nil {
 		return err
 	}
+	d.Plan.Notes = append(d.Plan.Notes, d.Elsewhere()...)
 	return showPlan(cmd, d.Plan)
 }
 

@@ -29,19 +29,31 @@ type planFront struct {
 }
 
 func (f *planFront) register(fs *pflag.FlagSet) {
-	f.flags, f.frontFlags = fs, frontDefaults
-	addFlags(fs, f)
+	f.flags, f.frontFlags = pflag.NewFlagSet("", pflag.ContinueOnError), frontDefaults
+	addFlags(f.flags, f)
+	fs.AddFlagSet(f.flags) // those that it has already stay as they are
+}
+
+// without returns the error for a flag that only a front has, where none is wanted.
+func (f *planFront) without() (err error) {
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !f.On && flag.Name != "front" && err == nil {
+			err = job.ArgumentError("--"+flag.Name, "it is used only for a front", "add --front")
+		}
+	})
+	return err
 }
 
 // then plans a job, or draws its front.
 func (f *planFront) then(cmd *cobra.Command, j *cli.Job, detach bool) error {
+	if err := f.without(); err != nil {
+		return err
+	}
 	switch {
 	case j.Lines != nil:
 		return f.lines(cmd, j)
 	case j.Stages != nil:
 		return f.stages(cmd, j)
-	case !f.On && f.Catalogue+f.Deadline != "":
-		return job.ArgumentError("--catalogue", "a catalogue and a deadline are used only for a front", "add --front")
 	case !f.On:
 		return planOnly(cmd, j)
 	}
@@ -67,7 +79,7 @@ func (f *planFront) then(cmd *cobra.Command, j *cli.Job, detach bool) error {
 
 // lines plans a bag whose tasks are lines.
 func (f *planFront) lines(cmd *cobra.Command, j *cli.Job) error {
-	if f.On || f.Catalogue+f.Deadline != "" {
+	if f.On {
 		return noFront()
 	}
 	h, err := statedir.Open()

@@ -49,7 +49,7 @@ func resume(cmd *cobra.Command, r statedir.Run, f *resumeFlags) error {
 		return err
 	}
 	if !over(v) && (f.Failed || f.terms.Given()) {
-		return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "cancel it first, then resume it with the new options")
+		return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "change it with: berth set; or cancel it first, then resume it with the new options")
 	}
 	if err := goOn(cmd.Context(), r, v, f, f.Failed); err != nil {
 		return err

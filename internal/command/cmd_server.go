@@ -161,6 +161,9 @@ func serverText(s control.Server) string {
 		text = fmt.Sprintf("coordinator %d runs since %s: %s not over, order %s%s, scheduler %s, %s, listening on %s\n",
 			s.PID, s.Started, job.Count(s.Jobs, "job"), s.Order, kept, s.Scheduler, job.Count(s.Nodes, "worker"), s.Address)
 	}
+	for _, l := range s.Limits {
+		text += "limit of " + l.Words() + "\n"
+	}
 	switch {
 	case s.Running && s.StandIn:
 		text = "stand-in " + text

@@ -38,7 +38,10 @@ func newStatus() *cobra.Command {
 		return Show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
 			err := ui.Status(ui.ForTerminal(w), list, more)
 			warnDamaged(cmd, list)
-			warnFull(cmd, h)
+			hello := warnFull(cmd, h)
+			for _, l := range hello.Limits {
+				err = errors.Join(err, ui.Say(w, "limit of %s", l.Words()))
+			}
 			return err
 		})
 	})
@@ -118,10 +121,12 @@ func warnDamaged(cmd *cobra.Command, all []report.JobView) {
 }
 
 // warnFull says that the disk of the state folder is full, if the coordinator has found that.
-func warnFull(cmd *cobra.Command, h statedir.Home) {
-	if hello, err := control.NewClient(h).Hello(cmd.Context()); err == nil && hello.Full {
+func warnFull(cmd *cobra.Command, h statedir.Home) control.Hello {
+	hello, err := control.NewClient(h).Hello(cmd.Context())
+	if err == nil && hello.Full {
 		warn(cmd, []string{fullText(h)}) // what the list is made of has told an error
 	}
+	return hello
 }
 
 // fullText says that the disk of the state folder is full.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
@@ -68,9 +69,7 @@ func await(cmd *cobra.Command, args []string) error {
 	}
 	var told any = views[0]
 	if len(views) > 1 {
-		told = struct {
-			Jobs []report.JobView `json:"jobs"`
-		}{views}
+		told = control.Jobs{Jobs: views}
 	}
 	if wantJSON(cmd) {
 		if err := ui.JSON(cmd.OutOrStdout(), told); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/driver"
 	"berth/internal/driver/local"
 	"berth/internal/driver/registry"
 	"berth/internal/driver/ssh"
@@ -54,7 +55,7 @@ func newWorker() *cobra.Command {
 			return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
 				cfg.WorkerConfig, cfg.Tunnel, cfg.Files, cfg.Cache = c, t, t.Files, t.Cache
 				cfg.GPUs = gpus.OfMachine(os.Environ(), "/")
-				return worker.Run(ctx, cfg)
+				return runWorker(ctx, cfg)
 			})
 		}
 		if err := statedir.ReadJSON(o.Config, &cfg.WorkerConfig); err != nil {
@@ -67,12 +68,20 @@ func newWorker() *cobra.Command {
 			cfg.Variables.Node = os.Environ()
 			cfg.GPUs = gpus.OfAllocation(os.Environ(), cfg.Capacity.GPUs, "/")
 		}
-		return worker.Run(ctx, cfg)
+		return runWorker(ctx, cfg)
 	})
 	c.Hidden = true
 	addFlags(c.Flags(), &o)
 	c.MarkFlagsOneRequired("config", "stdio", "sweep")
 	return c
+}
+
+// runWorker runs the worker of this node.
+func runWorker(ctx context.Context, cfg worker.Config) (err error) {
+	if cfg.Local, err = driver.LocalIn(cfg.Local); err != nil {
+		return err
+	}
+	return worker.Run(ctx, cfg)
 }
 
 // hold holds a worker on another machine, and serves it files of the jobs that it may have tasks of.

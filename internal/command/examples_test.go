@@ -41,7 +41,7 @@ var notRun = map[string]string{
 var onlyParsed = map[string]string{
 	"sample": "needs hosts", "machines": "needs rented machines", "dashboard": "serves until it is stopped", "server": "starts or stops the coordinator",
 	"status": "needs a coordinator", "explain": "needs a job", "report": "needs a job", "cat": "needs a job", "wait": "needs a job", "progress": "needs a job",
-	"add": "needs an open bag: TestOpenBag of test runs it", "close": "needs an open bag", "watch": "needs a job", "cancel": "needs a job", "forget": "needs a job", "resume": "needs a job", "trace": "runs a program with counters", "hadoop-home": "writes a folder", "hq-home": "writes a folder: TestNextflow of test uses it",
+	"add": "needs an open bag: TestOpenBag of test runs it", "close": "needs an open bag", "watch": "needs a job", "set": "the job must run", "limit": "starts the coordinator", "cancel": "needs a job", "forget": "needs a job", "resume": "needs a job", "trace": "runs a program with counters", "hadoop-home": "writes a folder", "hq-home": "writes a folder: TestNextflow of test uses it",
 	"hadoop": "runs a job: test/mrjob_test.go", "worker": "runs on nodes", "docs": "prints docs/cli.md", "completion": "test/install_test.go runs it",
 }
 
@@ -250,7 +250,7 @@ func tryExample(t *testing.T, e example) bool {
 		args, first = args[1:], args[1]
 	}
 	where := e.where + ": " + e.line
-	elsewhere := regexp.MustCompile(`--(hosts|machines|on slurm|on ec2) |-c 4 `).MatchString(e.line)
+	elsewhere := regexp.MustCompile(`--(hosts|machines|on slurm|on ec2|ranks) |-c 4 `).MatchString(e.line)
 	switch {
 	case onlyParsed[first] != "", slices.Contains(args, "--run"), slices.Contains(args, "examples/simulate/peak-hour.toml"): // such examples rent machines, or compute for 15 s
 		parseOnly(t, where, e.args)

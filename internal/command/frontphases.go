@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,11 @@ type frontPhase struct {
 
 // phases returns the phases of a job, or of the jobs that are its stages; one of them is planned, for the free nodes of a cluster.
 func (f *planFront) phases(cmd *cobra.Command, planned int, jobs ...*cli.Job) (all []frontPhase, err error) {
+	for _, j := range jobs {
+		if b := j.Spec.Bag; b != nil && b.Several() {
+			return nil, job.ArgumentError("--front", fmt.Sprintf("a task on rented machines is one process, and one of this bag has %d ranks", b.Ranks), "remove --front")
+		}
+	}
 	h, err := statedir.Open()
 	if err != nil {
 		return nil, err

@@ -18,20 +18,20 @@ type helpGroup struct {
 }
 
 var commandGroups = []helpGroup{
-	{"Run jobs:", "bag add close mapreduce run plan resume"},
+	{"Run jobs:", "bag add close mapreduce run plan resume set limit"},
 	{"Watch and end jobs:", "status progress wait watch explain cat report dashboard cancel forget"},
 	{"Rented machines:", "front sample machines"},
-	{"Other programs:", "hadoop hadoop-home hq hq-home"},
+	{"Other programs:", "mcp hadoop hadoop-home hq hq-home"},
 	{"berth itself:", "server simulate trace completion docs help"},
 }
 
 // flagGroups reads the table of options, which most processes need not.
 func flagGroups() []helpGroup {
 	return []helpGroup{
-		{"Entries", "each-line tasks array null colsep cpus-from mem-from gpus-from time-from no-run-if-empty placeholder append open"},
-		{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
+		{"Entries", "each-line tasks array null colsep cpus-from mem-from gpus-from time-from ranks-from no-run-if-empty placeholder append open"},
+		{"Tasks", "cpus-per-task mem gpus use ranks ranks-per-node each-rank limit-address-space warm shell time-limit signal requeue-exit retries max-fails throttle inputs outputs local duplicates-ok stragglers speculation progress"},
 		{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
-		{"Job", "job-name application after weight deadline notify"},
+		{"Job", "job-name application after weight priority deadline notify"},
 		{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts pass-env node-power node-disk node-net"},
 		{"Batch system", batchFlags()},
 		{"Rented machines", "machines catalogue budget"},

@@ -8,12 +8,16 @@ import (
 	"os/signal"
 	"syscall"
 
+	"berth/internal/node/gang"
 	"berth/internal/server/control"
 	"berth/internal/show/ui"
 )
 
 // Main runs the command line of this process, with what its program adds to that of berth, and returns its exit code.
 func Main(extra Extra) int {
+	if gang.IsAgent(os.Args[0]) {
+		return gang.Main(os.Args[1:], os.Getenv(gang.KeyVariable))
+	}
 	ctx := control.WithNotice(context.Background(), func(text string) { _ = ui.Say(os.Stderr, "berth: %s", text) })
 	err := rootFor(extra, os.Args[1:]).ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {

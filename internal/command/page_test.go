@@ -40,7 +40,7 @@ func writeCommand(b *strings.Builder, c *cobra.Command) {
 		fmt.Fprintf(b, "\n%s\n", c.Long)
 	}
 	fmt.Fprintf(b, "\n```\n%s\n```\n\n```\n%s\n```\n", c.UseLine(), c.Example)
-	writeFlags(b, c.LocalNonPersistentFlags())
+	writeFlags(b, c)
 	if c.Parent().Name() == "plan" {
 		return // its flags are those of the command that it plans for
 	}
@@ -49,12 +49,9 @@ func writeCommand(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
+func writeFlags(b *strings.Builder, c *cobra.Command) {
 	head := "\n"
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" {
-			return
-		}
+	shownFlags(c, func(f *pflag.Flag) {
 		name := "--" + f.Name
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name

@@ -81,6 +81,13 @@ func TestFrontOfPhases(t *testing.T) {
 			t.Errorf("%s: %s", name, out.String())
 		}
 	}
+	for _, args := range [][]string{append(hadoop, "--task-time=30s"), {"plan", "run", "count.toml", "--cluster-price", "1"}, {"plan", "bag", "--svg", "x", "--on", "local", "--", "true", ":::", "a"}} {
+		root := Root(Extra{})
+		root.SetArgs(args)
+		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "add --front") {
+			t.Errorf("%q without --front: %v", args, err)
+		}
+	}
 }
 
 // TestPhasesOfMapReduce: maps read the input and reduces write the output, both through the data server; a reduce takes what it did after the last map,

@@ -53,7 +53,7 @@ func Root(extra Extra) *cobra.Command {
 func checkTopic(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"}) // it has just been made
-	help.Example = "  berth help bag"
+	help.Example = "  berth help bag\n  berth help plan bag --json"
 	help.Args = func(_ *cobra.Command, words []string) error {
 		if c, _, err := root.Find(words); len(words) > 0 && (err != nil || c == root) {
 			return root.Args(root, words)
@@ -91,6 +91,7 @@ func newRoot(extra Extra) *cobra.Command {
 	root.Flags().BoolP("version", "v", false, "version for "+program)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
+	helpJSON(root)
 	group(root)
 	root.RunE = func(c *cobra.Command, _ []string) error {
 		if !is(c, "version") {
@@ -118,13 +119,14 @@ func own(policies leader.Policies) []ownCommand {
 		{"run", func() *cobra.Command { return newRun(submit) }},
 		{"plan", newPlan}, {"front", newFront}, {"sample", newSample},
 		{"status", newStatus}, {"progress", newProgress}, {"wait", newWait}, {"cat", newCat},
-		{"add", newAdd}, {"close", newClose}, {"watch", newWatch},
+		{"add", newAdd}, {"close", newClose}, {"set", newSet}, {"limit", newLimit}, {"watch", newWatch},
 		{"cancel", newCancel}, {"forget", newForget}, {"explain", newExplain},
 		{"resume", newResume}, {"report", newReport}, {"dashboard", newDashboard},
 		{"machines", newMachines}, {"simulate", newSimulate}, {"trace", newTrace},
 		{"hadoop-home", newHadoopHome}, {"hadoop", newHadoop},
 		{"hq-home", newHQHome}, {"hq", newHQ},
 		{"server", func() *cobra.Command { return newServer(policies) }},
+		{"mcp", func() *cobra.Command { return newMCP(policies) }},
 		{"worker", newWorker}, {"docs", newDocs},
 	}
 }

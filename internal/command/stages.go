@@ -101,17 +101,13 @@ func finishStages(cmd *cobra.Command, runs []statedir.Run, detach bool) error {
 	}
 	views, err := showStages(cmd, runs)
 	if len(views) > 0 && wantJSON(cmd) {
-		err = errors.Join(ui.JSON(cmd.OutOrStdout(), struct {
-			Stages []report.JobView `json:"stages"`
-		}{views}), err)
+		err = errors.Join(ui.JSON(cmd.OutOrStdout(), ui.Stages{Stages: views}), err)
 	}
 	return err
 }
 
 func tellStages(cmd *cobra.Command, runs []statedir.Run) error {
-	var told struct {
-		IDs []job.ID `json:"ids"`
-	}
+	var told ui.SubmittedStages
 	for _, r := range runs {
 		told.IDs = append(told.IDs, r.ID)
 	}

@@ -136,9 +136,7 @@ func handIn(ctx context.Context, r statedir.Run, with control.Submit) error {
 // told is what its user knows of it already.
 func finish(cmd *cobra.Command, r statedir.Run, detach bool, told report.JobView) error {
 	if detach {
-		return reply(cmd, struct {
-			ID job.ID `json:"id"`
-		}{r.ID}, "%s", r.ID)
+		return reply(cmd, ui.Submitted{ID: r.ID}, "%s", r.ID)
 	}
 	v, err := showToEnd(cmd, r, attachment{owner: true, told: told})
 	if err == nil && wantJSON(cmd) {

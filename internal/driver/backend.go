@@ -70,10 +70,11 @@ type BatchWords struct {
 // Observation is what a backend can offer at one time.
 type Observation struct {
 	Snapshot      cluster.Snapshot
-	NodeType      string   // the key under which profiles of runs on these nodes are stored
-	Notes         []string // sentences for the user
-	Tester        Tester   // predicts when a request would start; nil: no prediction is possible
-	NoSharedFiles bool     // no node sees the files of this machine
+	NodeType      string            // the key under which profiles of runs on these nodes are stored
+	Notes         []string          // sentences for the user
+	Tester        Tester            // predicts when a request would start; nil: no prediction is possible
+	NoSharedFiles bool              // no node sees the files of this machine
+	LeftOut       []cluster.LeftOut // partitions that the job may not use, where the request asks for any
 }
 
 // Equip writes the keys of a worker, and its config to a file.

@@ -110,15 +110,15 @@ type RentedMachine struct {
 // MachineStatus is a rented machine that exists, as berth machines prints it. Keys are only added to its JSON form.
 type MachineStatus struct {
 	ID      string   `json:"id"`
-	Type    string   `json:"type"` // the user's name of the type in the catalogue
-	State   string   `json:"state"`
+	Type    string   `json:"type"`  // as the catalogue calls it, or EC2
+	State   string   `json:"state"` // `pending` or `running`
 	Region  string   `json:"region"`
-	Since   job.Time `json:"since_ns"`
-	Seconds float64  `json:"seconds"`       // since then
-	Cost    float64  `json:"cost"`          // so far, from the price in its tags; 0 if they have none
-	Job     string   `json:"job,omitempty"` // name of the first job for which it was rented
-	Alloc   string   `json:"alloc"`
-	Foreign bool     `json:"foreign,omitempty"` // another state folder rented it
+	Since   job.Time `json:"since_ns"`          // when it was started, in nanoseconds since the Unix epoch
+	Seconds float64  `json:"seconds"`           // seconds since then
+	Cost    float64  `json:"cost"`              // cost so far, by price and billing unit of the catalogue; 0: price not known
+	Job     string   `json:"job,omitempty"`     // name of the job for which it was rented first
+	Alloc   string   `json:"alloc"`             // the allocation that it belongs to
+	Foreign bool     `json:"foreign,omitempty"` // another state folder rented it, so `--all` does not end it
 }
 
 // Reporter receives what a driver observes: AllocUp, AllocNote, NodeDown and AllocDown. It may block, so a

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
 )
 
@@ -16,6 +19,16 @@ import (
 // be shared with other users, as /tmp is, or contain other files.
 func ScratchIn(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("berth-%d", os.Getuid()))
+}
+
+// LocalIn returns the user's own folder on a node's own disk: inside the folder that the user named, or if named is "", in TMPDIR, or in /var/tmp if
+// TMPDIR is in memory, which tasks would lack.
+func LocalIn(named string) (string, error) {
+	var st unix.Statfs_t
+	if named == "" && unix.Statfs(os.TempDir(), &st) == nil && st.Type == unix.TMPFS_MAGIC {
+		named = "/var/tmp"
+	}
+	return filepath.Abs(ScratchIn(cmp.Or(named, os.TempDir())))
 }
 
 // NodesIn returns the folder inside a coordinator's folder that keeps the measurements of nodes, or "" if state is "".

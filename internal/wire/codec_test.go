@@ -109,6 +109,8 @@ func fill(t *rapid.T, v reflect.Value) {
 		v.SetInt(int64(rapid.Int32().Draw(t, "int")))
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, "uint"))
+	case reflect.Uint16:
+		v.SetUint(uint64(rapid.Uint16().Draw(t, "uint")))
 	case reflect.Uint8:
 		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
 	case reflect.Float64:

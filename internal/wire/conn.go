@@ -28,6 +28,7 @@ type Conn struct {
 
 	in   *bufio.Reader
 	head [headerSize]byte // of the last message received
+	rest io.LimitedReader // what is still to come of the message that is received
 	body bytes.Buffer     // of the last message received; reused
 
 	mu      sync.Mutex
@@ -112,10 +113,12 @@ func (c *Conn) Recv() (Message, error) {
 		return nil, c.garbage(fmt.Errorf("the message has the unknown kind %d", kind))
 	}
 	c.body.Reset()
-	if _, err := io.CopyN(&c.body, c.in, int64(size)); err != nil { // it takes memory as bytes arrive, because the announced length may be false
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
+	c.rest = io.LimitedReader{R: c.in, N: int64(size)}
+	_, err := c.body.ReadFrom(&c.rest) // it takes memory as bytes arrive, because the announced length may be false
+	if err == nil && c.rest.N > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return nil, c.lost(err)
 	}
 	m, err := Decode(kind, c.body.Bytes())

@@ -43,13 +43,15 @@ var messages = map[byte]Message{
 	77: &ReadOutput{},
 	78: &Ends{},
 	79: Ask{},
+	80: Join{},
+	81: Leave{},
 }
 
 // kindHello is the kind of Hello in every version.
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 12
+const Version = 13
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -98,6 +100,8 @@ type (
 	Ended        = step.AttemptEnded
 	FetchFailed  = step.FetchFailed
 
+	Join   = step.Join
+	Leave  = step.Leave
 	Kill   = step.Kill
 	Grant  = step.Grant
 	Commit = step.Commit

@@ -12,10 +12,11 @@ type WorkerConfig struct {
 	Bundle     string        `json:"bundle"` // path of the file with its keys and the coordinator's addresses
 	Node       job.NodeID    `json:"node"`
 	Capacity   job.Resources `json:"capacity"`
-	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share, to which it and its tasks are bound; empty: all cores, without binding
-	GPUs       gpus.Devices  `json:"gpus,omitzero"`  // of its share; the worker finds out about those that a batch system gave it, or that its host has
-	Scratch    string        `json:"scratch"`        // folder for intermediate data, in which the worker creates its own folder
-	SortMemory int64         `json:"sort_memory"`    // bytes that sort buffers and the worker itself may use; 0: 256 MiB
+	CPUs       []int         `json:"cpus,omitempty"`  // ids of the cores of its share, to which it and its tasks are bound; empty: all cores, without binding
+	GPUs       gpus.Devices  `json:"gpus,omitzero"`   // of its share; the worker finds out about those that a batch system gave it, or that its host has
+	Scratch    string        `json:"scratch"`         // folder for intermediate data, in which the worker creates its own folder
+	Local      string        `json:"local,omitempty"` // folder on the node's own disk that the user named (job.Request.Scratch), for tasks that run there; empty: in its TMPDIR
+	SortMemory int64         `json:"sort_memory"`     // bytes that sort buffers and the worker itself may use; 0: 256 MiB
 	// Rates is what the user specified about the disks and networks of nodes. Constraint is the
 	// constraint with which the nodes were requested.
 	Rates      job.NodeRates `json:"rates,omitzero"`

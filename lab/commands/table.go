@@ -13,19 +13,19 @@ import (
 // Simulation is the result of a simulated schedule of rigid jobs. All fields except WallS are the same on every
 // machine.
 type Simulation struct {
-	Policy         string  `json:"policy"`
-	Estimates      string  `json:"estimates"`
-	Nodes          int     `json:"nodes"`
-	Jobs           int     `json:"jobs"`
-	Killed         int     `json:"killed"`
-	Skipped        int     `json:"skipped"`
-	Filtered       int     `json:"filtered"`
-	MeanWaitS      float64 `json:"mean_wait_s"`
-	MeanTurnaround float64 `json:"mean_turnaround_s"`
-	AveBSLD        float64 `json:"ave_bsld"`
-	Utilization    float64 `json:"utilization"`
-	MakespanS      float64 `json:"makespan_s"`
-	WallS          float64 `json:"wall_s"`
+	Policy         string  `json:"policy"`            // `fcfs`, `easy`, `easy-sjbf` or `cbf`
+	Estimates      string  `json:"estimates"`         // what the batch system knows of run times: `user` or `exact`
+	Nodes          int     `json:"nodes"`             // of the cluster
+	Jobs           int     `json:"jobs"`              // jobs that were simulated
+	Killed         int     `json:"killed"`            // of these, jobs that were ended at their wall time
+	Skipped        int     `json:"skipped"`           // invalid lines, which were left out
+	Filtered       int     `json:"filtered"`          // jobs that `--filter` left out
+	MeanWaitS      float64 `json:"mean_wait_s"`       // mean time from submission to start
+	MeanTurnaround float64 `json:"mean_turnaround_s"` // mean time from submission to end
+	AveBSLD        float64 `json:"ave_bsld"`          // mean bounded slowdown, max(1, (wait + run) / max(run, 10 s))
+	Utilization    float64 `json:"utilization"`       // node-seconds used / (nodes × makespan), 0 to 1
+	MakespanS      float64 `json:"makespan_s"`        // from the first submission to the last end
+	WallS          float64 `json:"wall_s"`            // how long reading and simulating took; the only value that differs between identical runs
 }
 
 // Measure copies a summary, rounded to the printed digits: times to milliseconds, slowdowns to thousandths, fractions

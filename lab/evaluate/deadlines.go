@@ -79,23 +79,23 @@ func (o *deadlinePolicy) adaptor(nodes int, jobs []workload.Elastic) sim.Adaptor
 
 // DeadlineReport has the share of jobs that met their deadlines, and by how much the others missed them.
 type DeadlineReport struct {
-	Name         string        `json:"jobs"`
-	Seed         uint64        `json:"seed"`
+	Name         string        `json:"jobs"` // the mix, or the name of the sample
+	Seed         uint64        `json:"seed"` // of the random numbers
 	Replications int           `json:"replications"`
-	Number       int           `json:"jobs_each"`
-	Nodes        int           `json:"nodes"`
-	Rows         []DeadlineRow `json:"rows"`
+	Number       int           `json:"jobs_each"` // jobs of a replication
+	Nodes        int           `json:"nodes"`     // with a core each
+	Rows         []DeadlineRow `json:"rows"`      // one for each load and order
 }
 
 // DeadlineRow is one order at one load.
 type DeadlineRow struct {
-	Load   float64  `json:"load"`
-	Policy string   `json:"order"`
-	Met    float64  `json:"met"` // share of jobs
-	Half   *float64 `json:"met_half,omitempty"`
-	Work   float64  `json:"met_work"` // share of the work of all jobs
-	Late   float64  `json:"late_s"`   // mean over all jobs of the time after their deadlines
-	Took   float64  `json:"turnaround_s"`
+	Load   float64  `json:"load"`               // work that arrives, as a fraction of what the cluster can do
+	Policy string   `json:"order"`              // `berth`, `slack`, `EDF`, `FIFO`, `fair share`
+	Met    float64  `json:"met"`                // fraction of the jobs that met their deadlines
+	Half   *float64 `json:"met_half,omitempty"` // half the width of its 95 % interval; may be absent: one replication
+	Work   float64  `json:"met_work"`           // work of these jobs as a fraction of all work
+	Late   float64  `json:"late_s"`             // mean over all jobs of the time after their deadlines
+	Took   float64  `json:"turnaround_s"`       // mean turnaround
 }
 
 type deadlineFigures struct{ met, work, late, took float64 }

@@ -102,42 +102,42 @@ func fairTimes(jobs []sim.Outcome) []float64 {
 // PhaseUtilization is the fraction of each resource that was used from the first submission to the
 // last end: work of cores, disk and network, and memory occupied by attempts.
 type PhaseUtilization struct {
-	CPU  float64 `json:"cpu"`
-	Mem  float64 `json:"mem"`
-	Disk float64 `json:"disk"`
-	Net  float64 `json:"net"`
+	CPU  float64 `json:"cpu"`  // core-seconds of work
+	Mem  float64 `json:"mem"`  // memory that attempts held, as their phases take it, times seconds
+	Disk float64 `json:"disk"` // bytes read and written
+	Net  float64 `json:"net"`  // bytes taken in
 }
 
 // PhaseCompletion is the time of a job from its submission to its end.
 type PhaseCompletion struct {
-	Job     string  `json:"job"`
-	Seconds float64 `json:"completion_s"`
+	Job     string  `json:"job"`          // its name
+	Seconds float64 `json:"completion_s"` // from its submission to its end
 }
 
 // PhaseRow is the result of a scheduler on a workload: means over replications, half-widths of their
 // confidence intervals (null for a single replication), and the reduction of the mean completion
 // time relative to the first scheduler of the list.
 type PhaseRow struct {
-	Workload string `json:"workload"`
-	Nodes    int    `json:"nodes"`
-	Jobs     int    `json:"jobs"`
+	Workload string `json:"workload"` // `sort-5g`, `puma-50`, … ([experiments.md](experiments.md))
+	Nodes    int    `json:"nodes"`    // of the cluster
+	Jobs     int    `json:"jobs"`     // that are submitted at once
 	PhaseCase
-	MeanCompletion float64          `json:"mean_completion_s"`
-	HalfWidth      *float64         `json:"half_width_s"`
-	Makespan       float64          `json:"makespan_s"`
-	MakespanHalf   *float64         `json:"makespan_half_width_s"`
-	Utilization    PhaseUtilization `json:"utilization"`
-	Unfairness     float64          `json:"unfairness"`
-	UnfairnessHalf *float64         `json:"unfairness_half_width"`
-	Energy         float64          `json:"energy_j"`
-	EnergyHalf     *float64         `json:"energy_half_width_j"`
-	Locality       float64          `json:"locality"`
-	LocalityHalf   *float64         `json:"locality_half_width"`
-	Failed         float64          `json:"failed"`
-	UnderFirst     *float64         `json:"under_first,omitempty"`
-	UnderFirstHalf *float64         `json:"under_first_half_width,omitempty"`
+	MeanCompletion float64          `json:"mean_completion_s"`                // mean over jobs of the time from submission to end
+	HalfWidth      *float64         `json:"half_width_s"`                     // half-width of its 95 % confidence interval; null: one replication
+	Makespan       float64          `json:"makespan_s"`                       // from the submission to the last end
+	MakespanHalf   *float64         `json:"makespan_half_width_s"`            // half-width of its 95 % confidence interval; null: one replication
+	Utilization    PhaseUtilization `json:"utilization"`                      // used fraction of the nodes' resources over the makespan, 0 to 1
+	Unfairness     float64          `json:"unfairness"`                       // mean over jobs of max(0, deficit) / work ([models.md](../docs/models.md))
+	UnfairnessHalf *float64         `json:"unfairness_half_width"`            // half-width of its 95 % confidence interval; null: one replication
+	Energy         float64          `json:"energy_j"`                         // energy of all nodes, joules
+	EnergyHalf     *float64         `json:"energy_half_width_j"`              // half-width of its 95 % confidence interval; null: one replication
+	Locality       float64          `json:"locality"`                         // share of attempts of maps on a node that has their split
+	LocalityHalf   *float64         `json:"locality_half_width"`              // half-width of its 95 % confidence interval; null: one replication
+	Failed         float64          `json:"failed"`                           // jobs that failed
+	UnderFirst     *float64         `json:"under_first,omitempty"`            // fraction by which the mean completion time is below that of the first scheduler of the list, compared run by run; above 0: shorter; may be absent: this is the first scheduler
+	UnderFirstHalf *float64         `json:"under_first_half_width,omitempty"` // half-width of its 95 % confidence interval
 	// Completions are those of the jobs, in their order, for workloads of measured jobs.
-	Completions []PhaseCompletion `json:"completions,omitempty"`
+	Completions []PhaseCompletion `json:"completions,omitempty"` // the jobs, in their order, with `--measured`
 }
 
 func rowOf(known, first []phaseFigures) PhaseRow {

@@ -122,12 +122,12 @@ func PhaseSchedulerNames() (names []string) {
 
 // PhaseCase is a scheduler, possibly with one part changed.
 type PhaseCase struct {
-	Scheduler string `json:"scheduler"` // its name
+	Scheduler string `json:"scheduler"` // `slots`, `slots-local`, `containers`, `packing`, `prism`, `cores` or `phases`
 	// Alpha is the weight of performance relative to fairness in the scheduler phases; nil means its
 	// default.
-	Alpha *float64 `json:"alpha,omitempty"`
+	Alpha *float64 `json:"alpha,omitempty"` // with `--alpha`: the weight of performance beside fairness
 	// Without is a term that is omitted from the value of a start; empty means none.
-	Without Term `json:"without,omitempty"`
+	Without Term `json:"without,omitempty"` // with `--ablation`: the term that is left out, `fairness`, `order`, `align`, `urgency`, or `grants` of memory to sort in
 }
 
 // scheduler returns the scheduler of the case.

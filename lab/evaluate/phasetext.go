@@ -11,12 +11,12 @@ import (
 
 // PhaseReport is the result of a PhaseStudy.
 type PhaseReport struct {
-	Rows         []PhaseRow `json:"rows"`
-	Seed         uint64     `json:"seed"`
-	Replications int        `json:"replications"`
-	FixedBuffers bool       `json:"fixed_buffers"`
-	DiskLoss     float64    `json:"disk_loss"`
-	Confidence   float64    `json:"confidence"`
+	Rows         []PhaseRow `json:"rows"`          // the workloads one after another, each under all schedulers
+	Seed         uint64     `json:"seed"`          // seed of all random numbers
+	Replications int        `json:"replications"`  // of each workload
+	FixedBuffers bool       `json:"fixed_buffers"` // tasks had Hadoop's buffers for sorting under all schedulers
+	DiskLoss     float64    `json:"disk_loss"`     // how much longer a byte took for each further phase at its disk
+	Confidence   float64    `json:"confidence"`    // of the intervals, 0.95
 }
 
 // String names the case: "phases", "phases α=2", "phases without order".

@@ -53,6 +53,8 @@ var figures = []figure{
 	{name: "the same, at worst", page: "turnaround", after: "<!-- drawn:begin -->", row: "time in the geometric mean,", target: 1.1, unit: "×"},
 	{name: "Snakemake's workflow of short jobs, over its own executor", page: "engines", row: "snakemake | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "Nextflow's workflow of short jobs, likewise", page: "engines", row: "nextflow | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
+	{name: "gangs beside small tasks: of the best packing", page: "gangs", row: "berth", column: "of the best packing", target: 85, unit: "%", more: true},
+	{name: "the same, over HyperQueue", page: "gangs", until: "<!-- gangs:end -->", row: "HyperQueue", column: "berth's makespan", target: 0.9, unit: "×"},
 	{name: "rented machines: median error of the predicted time", page: "rented", row: "Configurations: median error", target: 5, unit: "%"},
 	{name: "the same, along a front", page: "rented", row: "Points of a front: median error", target: 5, unit: "%"},
 	{name: "simulation of phases: mean error", page: "phases", row: "The mean error is", target: 10, unit: "%"},

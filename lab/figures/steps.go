@@ -22,6 +22,7 @@ var steps = []step{
 	{name: "trace-overhead", target: "trace", variable: "TRACE", full: "-overhead -repeat 15", takes: 10 * time.Minute},
 	{name: "trace-bags", target: "trace-bags", variable: "TRACE", takes: 10 * time.Minute},
 	{name: "stragglers-sim", target: "stragglers-sim", variable: "STRAGGLERS_SIM", takes: 20 * time.Minute},
+	{name: "gangs", target: "gangs", variable: "GANGS", quick: "-gangs 6 -small 100 -repeat 1", keeps: true, takes: 35 * time.Minute},
 	{name: "turnaround", target: "turnaround", variable: "TURNAROUND", quick: "-only empty -strategies berth,a", keeps: true, takes: 35 * time.Minute},
 	{name: "bench", target: "bench", takes: 40 * time.Minute},
 	{name: "phases", target: "phases", variable: "PHASES", full: "-size 16 -repeat 10", quick: "-quick -schedulers slots,phases -parts alone -only sort",

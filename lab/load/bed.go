@@ -77,7 +77,11 @@ func (b *bed) start() error {
 	if err := b.server.Start(); err != nil {
 		return err
 	}
-	if err := b.until("the coordinator listens", func() bool { return b.command("server", "status").Run() == nil }); err != nil {
+	listens := func() bool { // the command succeeds also if none is running
+		out, _, err := b.berth("server", "status")
+		return err == nil && !strings.HasPrefix(out, "no coordinator is running")
+	}
+	if err := b.until("the coordinator listens", listens); err != nil {
 		return err
 	}
 	if err := os.Link(b.program+".worker", b.program+".next"); err != nil {
@@ -110,13 +114,16 @@ func (b *bed) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// berth runs a command and returns what it prints, and how long it took.
+// berth runs a command and returns what it prints on standard output, and how long it took.
 func (b *bed) berth(args ...string) (string, time.Duration, error) {
+	var said strings.Builder
+	cmd := b.command(args...)
+	cmd.Stderr = &said
 	begun := time.Now()
-	out, err := b.command(args...).CombinedOutput()
+	out, err := cmd.Output()
 	took := time.Since(begun)
 	if err != nil {
-		return "", took, fmt.Errorf("berth %s: %w: %s", strings.Join(args, " "), err, out)
+		return "", took, fmt.Errorf("berth %s: %w: %s", strings.Join(args, " "), err, said.String())
 	}
 	return strings.TrimSpace(string(out)), took, nil
 }

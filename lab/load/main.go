@@ -17,6 +17,7 @@ type options struct {
 	workers     int
 	tasks, many int
 	task        time.Duration
+	short       bool
 }
 
 func main() {
@@ -27,6 +28,7 @@ func main() {
 	flag.IntVar(&o.tasks, "tasks", 300_000, "number of tasks of the bag in which tasks a second are measured")
 	flag.IntVar(&o.many, "many", 10_000_000, "number of tasks of the large bag")
 	flag.DurationVar(&o.task, "task", 50*time.Millisecond, "duration of a task")
+	flag.BoolVar(&o.short, "short", false, "measure tasks a second alone, to compare two programs in turns")
 	flag.Parse()
 	o.Main(o.measure)
 }
@@ -50,8 +52,12 @@ func (o options) measure(ctx context.Context) (_ string, err error) {
 		return "", err
 	}
 	defer b.tearDown()
+	parts := []func(*bed) ([]row, error){connect, throughput, recovery, browse, large, days}
+	if o.short {
+		parts = parts[:2]
+	}
 	var rows []row
-	for _, part := range []func(*bed) ([]row, error){connect, throughput, recovery, browse, large, days} {
+	for _, part := range parts {
 		more, err := part(b)
 		if err != nil {
 			return "", err

@@ -80,7 +80,7 @@ func setDemand(f *Phased, m [2]Amounts, r [3]Amounts) {
 		d := job.PhaseDemand{Phase: phases[i], Seconds: a.Full()}
 		d.Demand.Memory = a.Memory
 		if d.Seconds > 0 {
-			d.Demand.CPU = int64(math.Round(a.CPU / d.Seconds * job.MilliCore))
+			d.Demand.CPU = int64(math.Round(a.CPU / d.Seconds * job.Milli))
 			d.Demand.Disk, d.Demand.Net = int64(a.Disk/d.Seconds), int64(a.Net/d.Seconds)
 		}
 		f.Demands = append(f.Demands, d)

@@ -10,15 +10,15 @@ import (
 // Row is what a method did on a trace.
 type Row struct {
 	Trace       string  `json:"trace"`
-	Method      string  `json:"method"`
-	WasteGBh    float64 `json:"waste_gbh"`    // memory that was held and not used, and all that attempts which ran out of it held
+	Method      string  `json:"method"`       // `user`, `p95`, `tovar`, `witt-std`, `witt-under`, `sizey` or `berth`
+	WasteGBh    float64 `json:"waste_gbh"`    // memory that was held and not used, and all that failed tries held, in GB·h
 	FailedTries float64 `json:"failed_tries"` // attempts that ran out of memory
-	RuntimeH    float64 `json:"runtime_h"`    // of all attempts
+	RuntimeH    float64 `json:"runtime_h"`    // of all attempts, in hours
 }
 
 // Report is the rows of all traces and methods, in this order. Figures are means over the repetitions.
 type Report struct {
-	Rows []Row `json:"rows"`
+	Rows []Row `json:"rows"` // one for each trace and method
 }
 
 // known is the share of an application's tasks that are known before the comparison begins, as in the evaluation of Sizey.

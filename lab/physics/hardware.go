@@ -69,7 +69,7 @@ func (p *Phases) Begin(w *sim.World) {
 		p.memory = min(p.memory, h.Capacity.Mem)
 		c := h.Capacity.Vector()
 		p.hosts = append(p.hosts, &host{p: p, hardware: h, node: contention.NewNode(contention.Rates{
-			contention.CPU: float64(c.CPU) / job.MilliCore * h.Speed, contention.Disk: float64(c.Disk),
+			contention.CPU: float64(c.CPU) / job.Milli * h.Speed, contention.Disk: float64(c.Disk),
 			contention.In: float64(c.Net), contention.Out: float64(c.Net)}, h.Loss)})
 	}
 }

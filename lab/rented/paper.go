@@ -19,10 +19,10 @@ import (
 // Setting is what the paper does not print.
 type Setting struct {
 	Name   string  `json:"name"`
-	Server float64 `json:"server"`  // bytes/s
-	Link   float64 `json:"link"`    // bytes/s of m1.m and c1.m; m1.s, whose network is low, has half of it
-	Fast   float64 `json:"c1m_ecu"` // ECU that a task on c1.m gets
-	Tasks  Tasks   `json:"tasks"`
+	Server float64 `json:"server"`  // bytes a second of the data server
+	Link   float64 `json:"link"`    // bytes a second of a machine of type m1.m or c1.m; m1.s has half of it
+	Fast   float64 `json:"c1m_ecu"` // ECU that a task gets on c1.m
+	Tasks  Tasks   `json:"tasks"`   // computing time of a task on one ECU
 }
 
 // Tasks are the seconds that a task of each application computes on one ECU.
@@ -47,36 +47,36 @@ const runs, saturates = 10, 1.1
 
 // Row is a schedule with its estimates.
 type Row struct {
-	Machines string  `json:"machines"`
-	Executed float64 `json:"executed_s"` // simulated, mean
-	MVA      float64 `json:"mva_s"`      // by the paper's formula, mean rates of unequal machines
-	Berth    float64 `json:"berth_s"`    // with the tail, as berth front predicts it
-	Simple   float64 `json:"simple_s"`
-	Use      float64 `json:"server_use"`
-	Cost     float64 `json:"cost"` // by the hour, of the paper's makespan
+	Machines string  `json:"machines"`   // type:number of each type
+	Executed float64 `json:"executed_s"` // mean makespan of simulated runs
+	MVA      float64 `json:"mva_s"`      // makespan by the paper's formula
+	Berth    float64 `json:"berth_s"`    // by that of `berth front`
+	Simple   float64 `json:"simple_s"`   // as if the data server had no limit
+	Use      float64 `json:"server_use"` // used fraction of the data server's capacity, 0 to 1
+	Cost     float64 `json:"cost"`       // in dollars, paid by the hour
 }
 
 // App is what the figures have of an application.
 type App struct {
 	Name      string  `json:"name"`
-	Large     []Row   `json:"figure3"`
-	Points    int     `json:"figure4_points"` // of the front of 0 to 10 machines a type
-	Choices   int     `json:"figure4_choices"`
-	Equal     bool    `json:"figure4_equals_enumeration"`
-	Tipping   float64 `json:"tipping_cost"`
-	BySecond  float64 `json:"tipping_cost_by_second"` // where each second is paid and not each hour
-	Schedules []Row   `json:"figure5"`
+	Large     []Row   `json:"figure3"`                    // schedules of 30 machines of a type
+	Points    int     `json:"figure4_points"`             // points of the front
+	Choices   int     `json:"figure4_choices"`            // all configurations
+	Equal     bool    `json:"figure4_equals_enumeration"` // the front has the points that all configurations give
+	Tipping   float64 `json:"tipping_cost"`               // in dollars, paid by the hour
+	BySecond  float64 `json:"tipping_cost_by_second"`     // the same, paid by the second
+	Schedules []Row   `json:"figure5"`                    // from the cheapest to the tipping point
 }
 
 // Result is the evaluation under a setting.
 type Result struct {
-	Setting Setting `json:"setting"`
-	Apps    []App   `json:"applications"`
+	Setting Setting `json:"setting"`      // the assumption
+	Apps    []App   `json:"applications"` // ImageMagick and OpenJpeg
 }
 
 // Report is the evaluation under each of the settings.
 type Report struct {
-	Results []Result `json:"results"`
+	Results []Result `json:"results"` // one for each assumption about what the paper does not print
 }
 
 // Repeat repeats the figures under all settings.

@@ -20,7 +20,7 @@ const containerStep = 512 << 20
 func (containers) Demand(t *sched.Tasks) sched.Demand {
 	d := t.Measured()
 	most := d.Most(job.PhaseNone, job.NumPhases-1)
-	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep, GPU: most.GPU}
+	size := job.Vector{CPU: max(1, (most.CPU+job.Milli/2)/job.Milli) * job.Milli, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep, GPU: most.GPU}
 	for _, p := range t.Kind().Phases() {
 		d[p] = size
 	}

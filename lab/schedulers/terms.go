@@ -42,7 +42,7 @@ func (r phasesBy) Worth(p *sched.Pool, n *sched.Node, c *sched.Candidate, before
 	last := sched.Critical(p, c.Job)
 	perf := r.terms.Order/float64(1+before) + r.terms.Align*sched.Alignment(n, c.Demand) + r.terms.Critical*last
 	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
-		perf = max(0, perf-slow*min(1, float64(c.Demand.CPU)/job.MilliCore)*(r.terms.Speed+r.terms.Chain*last))
+		perf = max(0, perf-slow*min(1, float64(c.Demand.CPU)/job.Milli)*(r.terms.Speed+r.terms.Chain*last))
 	}
 	return 1e-9 + r.terms.Fairness*sched.FairGain(p, c.Job, c.Demand) + r.alpha*perf
 }

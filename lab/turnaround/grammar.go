@@ -75,16 +75,26 @@ func (f fill) text() string {
 	return text
 }
 
-// drawn returns situations by a seed. Each has jobs of some kinds, by which they ran in the hour before, too.
-func drawn(seed uint64, n int) []situation {
+// partStream is the stream of random numbers by which partitions are drawn, so that the rest of a situation is that without them.
+const partStream = 1 << 32
+
+// drawn returns situations by a seed. Each has jobs of some kinds, by which they ran in the hour before, too. One of so many has two to four
+// partitions; 0: none.
+func drawn(seed uint64, n, parted int) []situation {
 	all := make([]situation, n)
 	for i := range all {
-		all[i] = drawSituation(fmt.Sprintf("d%d-%02d", seed, i+1), rand.New(rand.NewPCG(seed, uint64(i))))
+		s, of := drawSituation(fmt.Sprintf("d%d-%02d", seed, i+1), rand.New(rand.NewPCG(seed, uint64(i))))
+		if parted > 0 && i%parted == 0 {
+			r := rand.New(rand.NewPCG(seed, partStream+uint64(i)))
+			s.parts, s.preemptible = partsOf(r, of), r.IntN(2) == 0
+			s.about += fmt.Sprintf(", beside main %v", s.parts)
+		}
+		all[i] = s
 	}
 	return all
 }
 
-func drawSituation(name string, r *rand.Rand) situation {
+func drawSituation(name string, r *rand.Rand) (situation, []kind) {
 	s := situation{name: name, about: "drawn", drawn: true, job: pick(r, drawnJobs), fresh: r.IntN(freshShare) == 0}
 	var of []kind
 	for range kinds {
@@ -114,5 +124,5 @@ func drawSituation(name string, r *rand.Rand) situation {
 		s.past = append(s.past, pick(r, of).job(r, 1))
 	}
 	s.running, s.waiting, s.later = strings.Join(running, ", "), strings.Join(waiting, ", "), strings.Join(later, ", ")
-	return s
+	return s, of
 }

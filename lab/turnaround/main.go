@@ -20,7 +20,7 @@ import (
 type options struct {
 	*page.Run
 	berth, system, scripts, only, strategies, simulate string
-	parallel, drawn                                    int
+	parallel, drawn, parted                            int
 	seed                                               uint64
 	bound                                              time.Duration
 }
@@ -35,6 +35,7 @@ func main() {
 	flag.IntVar(&o.parallel, "parallel", 12, "number of simultaneous runs, each on its own cluster")
 	flag.IntVar(&o.drawn, "drawn", 0, "number of situations that are drawn and played in place of those of the script")
 	flag.Uint64Var(&o.seed, "seed", 1, "by which they are drawn")
+	flag.IntVar(&o.parted, "parted", 3, "one of so many drawn situations has two to four partitions; 0: none. Only the simulator plays them")
 	flag.StringVar(&o.simulate, "simulate", "", "play them in the simulator, with this policy: easy or cbf; nothing is measured or kept")
 	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "limit after which a run is aborted")
 	flag.Parse()
@@ -55,11 +56,16 @@ func (o options) measure(ctx context.Context, sys *system) (string, error) {
 	if o.simulate != "" {
 		strategies = slices.DeleteFunc(strategies, func(st strategy) bool { return st.name == "torc" })
 	}
+	if o.simulate == "" {
+		o.parted = 0
+	} else if o.drawn > 0 && o.parted > 0 {
+		strategies = append(strategies, inPartitions...)
+	}
 	if sys != &slurm {
 		strategies = slices.DeleteFunc(strategies, func(st strategy) bool { return st.direct != nil })
 	}
 	if o.drawn > 0 {
-		script = drawn(o.seed, o.drawn)
+		script = drawn(o.seed, o.drawn, o.parted)
 	}
 	todo, err := choose(o)
 	if err != nil {

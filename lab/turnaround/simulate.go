@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,26 +58,34 @@ func (s *situation) simulate(ctx context.Context, st *strategy, policy batch.Pol
 		return nil, errors.New("the simulator has one partition, of all nodes")
 	}
 	return sim.Run(ctx, sim.Config{Policy: policy, Seed: seed, Rigid: rigid, Past: s.ended(), Adaptor: st.adaptor(s), Elastic: []jobs.Elastic{s.elastic()},
-		Cluster: sim.Cluster{Nodes: clusterNodes, Cores: cpusPerNode, StartUp: startUp, MaxTime: maxTime * time.Minute, Grain: time.Minute}})
+		Cluster: s.cluster()})
 }
 
 // rigid returns the jobs of others: those that run, which fit, those that wait, and those that come later.
 func (s *situation) rigid() (all []jobs.Rigid, err error) {
-	running, waiting, later, err := s.fills()
-	for i := range later {
-		later[i].at += planTime
+	in := []situation{*s}
+	for _, p := range s.parts {
+		in = append(in, situation{name: s.name + " " + p.name, running: p.running, waiting: p.waiting, later: p.later})
 	}
-	for _, fills := range [][]fill{running, waiting, later} {
-		for _, f := range fills {
+	for part, x := range in {
+		running, waiting, later, err := x.fills()
+		if err != nil {
+			return nil, err
+		}
+		for i := range later {
+			later[i].at += planTime
+		}
+		for _, f := range slices.Concat(running, waiting, later) {
 			if f.cpus != cpusPerNode {
 				return nil, fmt.Errorf("nodes are whole in the simulator, and a job uses %d of %d CPUs", f.cpus, cpusPerNode)
 			}
 			for range f.copies {
-				all = append(all, jobs.Rigid{ID: int64(len(all) + 1), User: -1, Submit: job.Time(f.at), Nodes: f.nodes, Run: f.real, Request: f.limit})
+				all = append(all, jobs.Rigid{ID: int64(len(all) + 1), User: -1, Submit: job.Time(f.at), Nodes: f.nodes, Run: f.real, Request: f.limit, Partition: part})
 			}
 		}
 	}
-	return all, err
+	slices.SortStableFunc(all, func(x, y jobs.Rigid) int { return cmp.Compare(x.Submit, y.Submit) })
+	return all, nil
 }
 
 // elastic returns the job under test.
@@ -105,9 +115,16 @@ func (st *strategy) adaptor(s *situation) sim.Adaptor {
 	case st.direct != nil:
 		return physics.Narrow()
 	case st.shape == nil:
-		return sim.Adaptor{Way: sim.Berth, History: true, Unknown: st.unknowing(s)}
+		a := sim.Adaptor{Way: sim.Berth, History: true, Unknown: st.unknowing(s)}
+		if s.parts != nil {
+			a.Request = job.Request{Partition: batchsystem.Anywhere, PreemptibleOK: s.preemptible}
+		}
+		return a
 	}
-	of := st.shape(s)
-	return sim.Adaptor{Way: sim.Berth, Request: job.Request{MinNodes: of.nodes, MaxNodes: of.nodes, MaxTime: time.Duration(of.minutes) * time.Minute,
+	of, among := st.shape(s), ""
+	if s.parts != nil && st.among != "" {
+		among = s.listed()
+	}
+	return sim.Adaptor{Way: sim.Berth, Among: st.among, Request: job.Request{Partition: among, MinNodes: of.nodes, MaxNodes: of.nodes, MaxTime: time.Duration(of.minutes) * time.Minute,
 		WallTime: job.WallMax, MaxAllocs: 1, NoScout: true}}
 }

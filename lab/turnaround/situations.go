@@ -27,6 +27,9 @@ type situation struct {
 
 	drawn bool   // it was drawn by a seed: waiting jobs may begin before ours is submitted
 	past  []fill // jobs of others in the hour before
+
+	parts       []part // partitions beside the default one, which all of the above is about; only the simulator has them
+	preemptible bool   // the user lets jobs lose their nodes
 }
 
 const (

@@ -27,7 +27,7 @@ func TestScript(t *testing.T) {
 
 // TestDrawn: situations are the same for the same seed and differ between seeds, fit the cluster, and have the history of an hour.
 func TestDrawn(t *testing.T) {
-	all, again, others := drawn(1, 60), drawn(1, 60), drawn(2, 60)
+	all, again, others := drawn(1, 60, 3), drawn(1, 60, 3), drawn(2, 60, 3)
 	equal, fresh, waiting := 0, 0, 0
 	for i := range all {
 		s := &all[i]

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"berth/internal/simulate/sim"
 )
 
 // strategy is a way to choose nodes and wall time. The same berth runs all strategies, so that only
@@ -13,6 +15,7 @@ type strategy struct {
 	name  string
 	about string
 	shape func(s *situation) shape // nil: berth's own choice, or direct
+	among sim.Among                // of the partitions that the user lists; empty: the default one
 	// direct is for requests without berth, whose nodes run no berth either.
 	direct func(ctx context.Context, p *site, s *situation) (requests, error)
 }
@@ -43,6 +46,25 @@ var strategies = []strategy{
 	{name: "torc", about: "c or N×1, whichever starts first by sbatch --test-only, without berth", direct: byTestOnly},
 }
 
+// inPartitions are the habits of users who know all partitions of a situation; only the simulator has them.
+var inPartitions = []strategy{
+	{name: "c,", about: "c for the shortest limit of the partitions, as sbatch -p with all of them", among: sim.AmongAll, shape: manyNodes},
+	{name: "c?", about: "the same, in the partition where it starts first by sbatch --test-only", among: sim.AmongSoonest, shape: manyNodes},
+	{name: "d,", about: "d with the fewest nodes of the partitions, as sbatch -p with all of them", among: sim.AmongAll, shape: leastTime},
+	{name: "d?", about: "the same, in the partition where it starts first by sbatch --test-only", among: sim.AmongSoonest, shape: leastTime},
+}
+
+// manyNodes and leastTime are the habits c and d with limits that fit all partitions: c in time, d in nodes.
+func manyNodes(s *situation) shape {
+	_, minutes := s.least()
+	return shape{min(s.maxNodes(), max(s.job.tasks(), s.job.reduces)), minutes}
+}
+
+func leastTime(s *situation) shape {
+	nodes, minutes := s.least()
+	return shape{min(nodes, s.job.tasks()+s.job.reduces), min(minutes, wholeMinutes(1.5*s.job.longest()))}
+}
+
 // wholeMinutes rounds up seconds, as Slurm does.
 func wholeMinutes(s float64) int { return int(math.Ceil(s / 60)) }
 
@@ -69,6 +91,9 @@ func forced(s shape) []string {
 func (st *strategy) request(s *situation) string {
 	if st.shape == nil {
 		return ""
+	}
+	if s.parts != nil && st.among != "" {
+		return st.shape(s).String() + " in " + string(st.among) + " of " + s.listed()
 	}
 	return st.shape(s).String()
 }

@@ -2,7 +2,8 @@
 
 In each round a process submits calls and is killed, or goes on; the coordinator and workers are killed meanwhile. Then all results
 must be there, from the process or from a recovered executor. No call has run twice to its end, except where a worker was killed in the
-moment between the end of the call and the writing of its result: at most one for each slot of that worker.
+moment between the end of the call and the writing of its result: at most one for each slot of that worker. In every other round calls import
+what is worth that their process stays for further ones.
 """
 
 import collections
@@ -18,7 +19,10 @@ from kills import kill_coordinator, kill_worker
 CALLS = 60
 
 
-def work(log, i, pause):
+def work(log, i, pause, imports):
+    if imports:
+        sys.path.insert(0, os.path.dirname(log))
+        __import__("worth")
     time.sleep(pause)
     with open(log, "a") as f:
         f.write(f"{i}\n")
@@ -31,7 +35,7 @@ def child(seed, log):
     rng = random.Random(seed)
     executor = berth.Executor(keep=True, name="faults")
     print(executor.id, flush=True)
-    futures = [executor.submit(work, log, i, rng.choice((0, 0, 0.01, 0.1))) for i in range(CALLS)]
+    futures = [executor.submit(work, log, i, rng.choice((0, 0, 0.01, 0.1)), seed % 2 == 1) for i in range(CALLS)]
     executor.flush()
     print("flushed", flush=True)
     check(futures)
@@ -86,5 +90,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "child":
         child(int(sys.argv[2]), sys.argv[3])
     else:
+        with open("worth.py", "w") as f:
+            f.write("import time; time.sleep(0.3)")
         for seed in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
             print(round_of(seed), flush=True)

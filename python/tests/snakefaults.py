@@ -1,10 +1,10 @@
 """Kills what a workflow of Snakemake consists of: python snakefaults.py SEED ROUNDS, in a state folder of its own.
 
-In each round a workflow of three layers runs. Snakemake is killed with its processes and started again, and the coordinator and workers
-are killed meanwhile. The workflow must end right, and no rule's job may run twice to its end. A job's end is that of its Snakemake, which
-makes sure of what the rule's command has left: if a worker is killed after a command has ended, but before its job has, the attempt is
-lost, and the command runs again. So each command that has ended belongs to an attempt that is known: one of them was done, and a worker
-was killed for each other.
+In each round a workflow of three layers runs. Snakemake is killed with its processes and started again, and the coordinator, workers, what
+forks jobs, and jobs that were forked are killed meanwhile. The workflow must end right, and no rule's job may run twice to its end. A job's
+end is that of its Snakemake, which makes sure of what the rule's command has left: if a worker or this Snakemake is killed after a command
+has ended, but before its job has, the attempt is lost or fails, and the command runs again. So each command that has ended belongs to an
+attempt that is known: one of them was done, and a worker or a job was killed for each other.
 """
 
 import collections
@@ -15,8 +15,9 @@ import signal
 import subprocess
 import sys
 import time
+import typing
 
-from kills import kill_coordinator, kill_worker
+from kills import kill_coordinator, kill_forking, kill_worker
 
 PARTS = 6
 SNAKEFILE = """
@@ -81,32 +82,36 @@ def outcome(bag: str, task: str, attempt: str) -> str:
     return "".join(t.get("outcome", "runs") for t in tries[0] if t["attempt"] == int(attempt))
 
 
-def check_ends(workflow: Workflow, killed: int) -> int:
-    """Checks that each job has ended once, and returns how many commands have ended in attempts that were lost with their workers."""
+def check_ends(workflow: Workflow, killed: typing.Counter[str]) -> int:
+    """Checks that each job has ended once, and returns how many commands have ended in attempts that were lost or have failed."""
     ends = collections.defaultdict(list)
     for line in workflow.read("ends").splitlines():
         output, *attempt = line.split()
         ends[output].append(attempt)
     assert len(ends) == PARTS + PARTS // 2 + 1, ends
-    lost = 0
+    found: typing.Counter[str] = collections.Counter()
     for output, attempts in ends.items():
-        outcomes = sorted(outcome(*a) for a in attempts)
-        assert outcomes == ["done"] + ["lost"] * (len(attempts) - 1), f"{output}: {attempts} are {outcomes}"
-        lost += len(attempts) - 1
-    assert lost == 0 or killed > 0, f"{lost} are lost, and no worker was killed"
-    return lost
+        outcomes = collections.Counter(outcome(*a) for a in attempts)
+        assert outcomes["done"] == 1 and outcomes.keys() <= {"done", "lost", "failed"}, f"{output}: {attempts} are {outcomes}"
+        found += outcomes
+    assert found["lost"] == 0 or killed["worker"] > 0, f"{found}, and no worker was killed"
+    assert found["failed"] <= killed["job"], f"{found}, and only {killed['job']} jobs were killed"
+    return found["lost"] + found["failed"]
 
 
 def round_of(seed: int) -> str:
     rng = random.Random(seed)
     workflow = Workflow(seed, rng)
-    killed = collections.Counter()
+    killed: typing.Counter[str] = collections.Counter()
     for _ in range(rng.randint(1, 3)):
         wanted = rng.randint(0, PARTS + 2)
         while not begun(workflow, wanted):
             time.sleep(0.02)
         time.sleep(rng.random() * 2)
-        victim = rng.choice(("engine", "coordinator", "worker"))
+        victim = rng.choice(("engine", "coordinator", "worker", "server", "job"))
+        if victim in ("server", "job"):
+            killed[victim] += kill_forking(rng, victim == "job")
+            continue
         killed[victim] += 1
         if victim == "coordinator":
             kill_coordinator()
@@ -120,10 +125,10 @@ def round_of(seed: int) -> str:
     assert status == 0, f"seed {seed}: Snakemake ended with {status}:\n{log}"
     assert workflow.read("sum") == "".join(f"{i}\n" for i in range(PARTS)), f"seed {seed}: {workflow.read('sum')}"
     try:
-        lost = check_ends(workflow, killed["worker"])
+        again = check_ends(workflow, killed)
     except AssertionError as e:
         raise AssertionError(f"seed {seed}, killed {dict(killed)}: {e}:\n{log}") from e
-    return f"seed {seed}: killed {dict(killed)}, {lost} commands have ended in attempts that were lost"
+    return f"seed {seed}: killed {dict(killed)}, {again} commands have ended in attempts that were lost or have failed"
 
 
 if __name__ == "__main__":

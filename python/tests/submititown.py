@@ -21,14 +21,14 @@ class LocalExecutor(BerthExecutor):
         return "local"
 
 
-_PROCESSES = "a job has several processes, and a task of berth has one"
+_THREE = "a job has three processes on a node, which must have as many cores; test_libraries.py has one of two"
 _AT_ONCE = "expects that a job runs when submit returns; with berth it waits first"
 _SECONDS = "expects that Python starts within a second; test_libraries.py has a job with a checkpoint that needs no time limit"
 _PLUGINS = "expects that no plugin is installed but those of the test"
 
 #: Tests that cannot apply, and why.
 APART = {
-    "test_local_job": _PROCESSES, "test_get_first_task_error": _PROCESSES, "test_stdout": _PROCESSES,
+    "test_local_job": _THREE, "test_get_first_task_error": _THREE,
     "test_killed": _AT_ONCE, "test_cancel": _AT_ONCE,
     "test_requeuing": _SECONDS, "test_custom_checkpoint": _SECONDS, "test_as_completed": _SECONDS,
     "test_find_good_plugin": _PLUGINS, "test_skip_bad_plugin": _PLUGINS,

@@ -1,5 +1,6 @@
 """What berth.Executor does beyond the tests of CPython."""
 
+import functools
 import os
 import pickle
 import signal
@@ -13,7 +14,7 @@ import pytest
 
 import berth
 from berth import _bag, _engine, run
-from berth._store import Call, cut, size
+from berth._store import Batch, Call, Folder, cut, pieces, size
 from kills import kill_coordinator
 
 
@@ -63,6 +64,28 @@ class Unread(OSError):
         self.why = why
 
 
+class Wrapped(Exception):
+    def __init__(self, name):
+        super().__init__(f"no {name}")
+
+
+class Slotted(Exception):
+    __slots__ = ("line", "__column")
+
+    def __init__(self, text, line=0):
+        super().__init__(text)
+        self.line, self.__column = line, 5
+
+    def place(self):
+        return self.line, self.__column
+
+
+class Lacking(AttributeError):
+    def __init__(self, text, of):
+        super().__init__(text)
+        self.obj = threading.Lock()
+
+
 class Locked(Exception):
     def __init__(self, a, b):
         super().__init__(a)
@@ -73,15 +96,43 @@ def raising(kind, *args, **named):
     raise kind(*args, **named)
 
 
+def raise_several():
+    """Raises a group of exceptions with notes, from another one."""
+    try:
+        raise Missing("y", 4)
+    except Missing as e:
+        inner = Wrapped("z")
+        inner.__cause__ = e
+        error = ExceptionGroup("several", [inner, ExceptionGroup("more", [OSError(2, "gone", "f")])])
+        error.add_note("look at y")
+        raise error from e
+
+
 def test_exceptions_keep_their_type(executor):
     """An exception whose __init__ wants other arguments than it hands on keeps its type and what it has; one that cannot be pickled says so."""
     error = executor.submit(raising, Missing, "x", 3).exception()
     assert type(error) is Missing and str(error) == "x is missing in line 3" and (error.name, error.line) == ("x", 3)
     assert "raise kind(*args, **named)" in str(error.__cause__)
     error = executor.submit(raising, Unread, "a.txt", why="damaged").exception()
-    assert type(error) is Unread and (error.errno, error.filename, error.why) == (5, "a.txt", "damaged")
+    assert type(error) is Unread and (error.errno, error.filename, error.why, error.args) == (5, "a.txt", "damaged", (5, "damaged"))
+    error = executor.submit(raising, Wrapped, "z").exception()
+    assert type(error) is Wrapped and str(error) == "no z"
+    error = executor.submit(raising, Slotted, "w", 4).exception()
+    assert type(error) is Slotted and error.args == ("w",) and error.place() == (4, 5)
+    assert type(executor.submit(raising, Lacking, "v", 1).exception()) is Lacking
     error = executor.submit(raising, Locked, 1, 2).exception()
     assert type(error) is RuntimeError and str(error) == "Locked: 1 (the exception itself could not be pickled)"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no groups of exceptions")
+def test_groups_and_notes(executor):
+    """Those in a group keep what they have, too, and what they were raised from; of the outer one that is its context, and its cause tells all."""
+    error = executor.submit(raise_several).exception()
+    assert str(error) == "several (2 sub-exceptions)" and error.__notes__ == ["look at y"]
+    assert (error.__context__.name, error.__context__.line) == ("y", 4)
+    assert "look at y" in str(error.__cause__) and "direct cause" in str(error.__cause__)
+    inner, more = error.exceptions
+    assert str(inner) == "no z" and inner.__cause__.line == 4 and more.exceptions[0].filename == "f"
 
 
 def test_limit_is_told(executor):
@@ -146,11 +197,11 @@ def test_process_ends_after_its_bag_is_closed(monkeypatch):
             assert go.wait(60)
             did.append("closed")
 
-        def events(self, since):
+        def events(self):
             return iter(())
 
     monkeypatch.setattr(_engine.atexit, "unregister", lambda f: did.append("may end"))
-    engine = _engine.Engine(Bag(), _engine.Folder(Path("none")), 1, True)
+    engine = _engine.Engine(Bag(), Folder(Path("none")), 1, True)
     engine.begin()
     engine.finish(False)
     assert closing.wait(60)
@@ -160,6 +211,65 @@ def test_process_ends_after_its_bag_is_closed(monkeypatch):
     leaving.join()
     engine.join()
     assert did == ["closed", "may end", "may end"]
+
+
+class Grid:
+    """Is pickled as arrays are, by a buffer that need not be copied."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def __reduce_ex__(self, protocol):
+        return Grid, (pickle.PickleBuffer(self.cells),)
+
+
+def step_in(grid, text, i):
+    cells = memoryview(grid.cells)
+    cells[0] += 1
+    return bytes(cells[:2]), text[i], len(text)
+
+
+def test_large_arguments_are_written_once(tmp_path, monkeypatch):
+    """An array, a text and a function that many calls have are in one file each, and go with the bag. Calls get an array as it was when they were
+    submitted, and what one changes no other sees."""
+    monkeypatch.chdir(tmp_path)
+    grid, text = Grid(bytearray(2 * run.LARGE)), "abc" * run.LARGE
+    with berth.Executor() as executor:
+        first = [executor.submit(step_in, grid, text, i) for i in range(3)]
+        grid.cells[1] = 7
+        second = executor.map(functools.partial(step_in, grid, text), range(3))
+        assert [f.result() for f in first] == [(b"\1\0", c, len(text)) for c in "abc"]
+        assert list(second) == [(b"\1\7", c, len(text)) for c in "abc"]
+        sizes = {p.name: p.stat().st_size for p in executor._engine.files.path.iterdir() if not p.is_symlink()}
+        large = sorted(n for n in sizes.values() if n >= run.LARGE)
+        assert large == [2 * run.LARGE, 2 * run.LARGE, 3 * run.LARGE] and sum(sizes.values()) - sum(large) < run.LARGE
+    assert not (tmp_path / ".berth-calls").exists()
+
+
+@pytest.mark.parametrize("value", [
+    (b"x" * run.LARGE, 5), [b"", "y" * run.LARGE, b"z" * (run.LARGE + 1), bytearray(run.LARGE)], list(range(run.LARGE)), {"a": ["\u00e4" * run.LARGE] * 2},
+    (300, b"x" * run.LARGE, "y", b"x" * run.LARGE)])
+def test_pickles_are_cut_at_large_texts(value):
+    """Together the pieces are the pickle, and each large text or byte string is one of them."""
+    parts = list(map(bytes, pieces(pickle.dumps(value, 5))))
+    assert pickle.loads(b"".join(parts)) == value
+    own = [v.encode() if isinstance(v, str) else bytes(v) for v in (value["a"][:1] if isinstance(value, dict) else value) if not isinstance(v, int)]
+    assert [p for p in own if len(p) >= run.LARGE] == parts[1::2]
+
+
+def test_start_that_is_told_late(executor):
+    """A batch whose end was seen in its file may be told to have started after that."""
+    executor._engine._started(Batch("abs-1", [Call(1, "abs", b"", b"", False, (), None)]))
+    assert executor.submit(abs, -1).result() == 1
+
+
+def test_full_disk_is_told(executor, monkeypatch):
+    """Calls that cannot be written fail."""
+    def put(batch):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(executor._engine.files, "put", put)
+    assert isinstance(executor.submit(abs, 1).exception(timeout=100), OSError)
 
 
 def test_short_calls_share_tasks(executor):
@@ -216,24 +326,59 @@ def test_needs_are_the_tasks_needs(executor):
 
 
 PROGRAM = """
-import berth, os
+import berth, os, signal, sys
 executor = berth.Executor(keep=True)
-print(executor.id)
+print(executor.id, flush=True)
 for i in range(4): executor.submit(pow, i, 2)
 executor.flush()
-os._exit(0)
+exec(sys.argv[1])
 """
 
 
-def test_recover(tmp_path, monkeypatch):
-    """The futures of a process that ended are there, and the bag takes more calls until it is closed."""
+@pytest.mark.parametrize("end", ["", "1 / 0", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_recover(tmp_path, monkeypatch, end):
+    """However a program ends its bag is closed and its calls are made. Their futures are there in another process, from which more calls are in
+    another bag, with all that is known of the first."""
     monkeypatch.chdir(tmp_path)
-    id = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True).stdout.strip()
+    id = subprocess.run([sys.executable, "-c", PROGRAM, end], capture_output=True, text=True).stdout.strip()
+    assert list(_bag.Bag(id).events())[-1]["state"] == "done"
+    made = {1: 0, 2: 1, 3: 4, 4: 9}
     with berth.Executor.recover(id) as executor:
-        assert {n: f.result() for n, f in executor.futures.items()} == {1: 0, 2: 1, 3: 4, 4: 9}
-        assert executor.submit(pow, 4, 2).result() == 16
+        assert {n: f.result() for n, f in executor.futures.items()} == made and executor.id == id
+        assert executor.submit(pow, 4, 2).result() == 16 and executor.id != id
+    with berth.Executor.recover(id) as executor:
+        assert {n: f.result() for n, f in executor.futures.items()} == {**made, 5: 16}
     with pytest.raises(berth.BerthError, match="no job bag-9999"):
         berth.Executor.recover("bag-9999")
+
+
+def test_recover_what_the_bag_has_not_made(tmp_path, monkeypatch):
+    """A call that is in no task, or whose task ended without it, is made by another bag, unless the first was cancelled. Of a program that still runs
+    nothing is recovered."""
+    monkeypatch.chdir(tmp_path)
+    for cancelled in False, True:
+        files = Folder(tmp_path / f"calls{cancelled}")
+        files.begin(1000, None, [])
+        bag = files.open()
+        put = [Batch(f"pow-{n}", [Call(n, "pow", run.dumps(pow), run.dumps(((n, 2), {})), False, (), None)]) for n in (1, 2, 3)]
+        for b in put:
+            files.put(b)
+        assert files.take(put[0])
+        bag.add([b.line() for b in put[:2]])
+        process = subprocess.run([sys.executable, "-c", "import sys, berth; berth.Executor.recover(sys.argv[1])", bag.id], capture_output=True, text=True)
+        assert "still runs" in process.stderr
+        with pytest.raises(berth.BerthError, match="still runs"):  # nor of another executor of this one
+            berth.Executor.recover(bag.id)
+        if cancelled:
+            bag.cancel()
+            assert list(bag.events())[-1]["event"] == "over"
+        else:
+            _bag._leave(bag.id)
+        with berth.Executor.recover(bag.id) as executor:
+            if cancelled:
+                assert isinstance(executor.futures[3].exception(), berth.CallFailed)
+            else:
+                assert [executor.futures[n].result() for n in (1, 2, 3)] == [1, 4, 9]
 
 
 WITHOUT_FILE = """
@@ -247,8 +392,24 @@ with berth.Executor() as executor:
 """
 
 
+AT_ITS_END = """
+import sys, threading
+sys.modules["cloudpickle"] = None
+import berth
+def mine(): return 7
+def later():
+    threading.main_thread().join()  # from its end on Python does not know the program's file
+    with executor: print(executor.submit(mine).result())
+if __name__ == "__main__":
+    executor = berth.Executor()
+    threading.Thread(target=later).start()
+"""
+
+
 def test_what_needs_cloudpickle_says_so(tmp_path):
-    """A program that is in no file, and what only cloudpickle can pickle, are told at once."""
+    """A program that is in no file, and what only cloudpickle can pickle, are told at once. A program in a file may go on with threads at its end."""
+    (tmp_path / "ends.py").write_text(AT_ITS_END)
+    assert subprocess.run([sys.executable, "ends.py"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout == "7\n"
     said = subprocess.run([sys.executable], input=WITHOUT_FILE, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.splitlines()
     assert "mine or an argument belongs to a program that is in no file" in said[0] and "install cloudpickle" in said[1]
 
@@ -260,6 +421,11 @@ def test_added_tasks_survive(tmp_path, monkeypatch):
     for i in range(3):
         bag.add([{"entry": f"echo >> ran-{i}", "name": f"task-{i}"}])
         kill_coordinator()
+        child = os.fork()
+        if child == 0:  # what is done at exit is done in this process, too
+            bag.close()
+            os._exit(0)
+        os.waitpid(child, 0)
     bag.close()
     ended = [e["name"] for e in bag.events() if e["event"] == "ended" and e.get("final")]
     assert sorted(ended) == ["task-0", "task-1", "task-2"] and len(list(tmp_path.glob("ran-*"))) == 3
@@ -300,6 +466,57 @@ def test_imports_are_paid_by_few_processes(tmp_path, monkeypatch):
             engine.changed.wait_for(lambda: engine.seconds)
         (tmp_path / "measured").touch()
         assert len(set(processes)) < 30
+
+
+def stay(i, folder):
+    sys.path.insert(0, folder)
+    import worth  # noqa: F401
+
+    if i == 5:
+        os._exit(1)
+    return os.getpid()
+
+
+def test_call_that_kills_a_process_that_stays(tmp_path, monkeypatch):
+    """It alone fails, and what the process was to make besides is made by another one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "worth.py").write_text("import time; time.sleep(0.3)")
+    with berth.Executor(max_workers=1) as executor:
+        futures = [executor.submit(stay, i, str(tmp_path)) for i in range(12)]
+        failed = {i for i, f in enumerate(futures) if isinstance(f.exception(), berth.CallFailed)}
+        assert failed == {5} and executor.progress == (11, 1, 0, 0)
+
+
+def test_process_makes_further_batches(tmp_path):
+    """A process whose imports took long makes what it is given, in each of its attempts what is left of it, and nothing that was withdrawn."""
+    (tmp_path / "worth.py").write_text("import time; time.sleep(0.3)")
+    files = Folder(tmp_path / "calls")
+    files.begin(1000, None, [])
+    function, batches = run.dumps(stay), {}
+    for name, numbers in ("own", [1]), ("given", [2, 3]), ("withdrawn", [4]), ("last", [6]):
+        calls = [Call(n, "stay", function, run.dumps(((n, str(tmp_path)), {})), False, (), None) for n in numbers]
+        batches[name] = Batch(name, calls, None if name == "own" else "own")
+        files.put(batches[name])
+    for k, name in enumerate(["given", "withdrawn", "last"], 1):
+        files.give(batches[name], k)
+    assert files.take(batches["withdrawn"])
+    (files.path / "given.results.1").write_bytes(run.frame(2, run.RESULT, 0.1, run.dumps("first")))
+    for name in "own", "given":
+        run.take(str(files.path), name, "runner" if name == "own" else "own")
+    command = [sys.executable, run.__file__, str(files.path), "own"]
+    subprocess.run(command, check=True, env={**os.environ, "BERTH_ATTEMPT": "2", "PYTHONPATH": os.pathsep.join(sys.path)})
+    results = {name: {n: pickle.loads(data) for n, (_, _, data) in files.results(name, 2).items() if n > 0} for name in batches}
+    process = results["own"][1]
+    assert results == {"own": {1: process}, "given": {2: "first", 3: process}, "withdrawn": {}, "last": {6: process}}
+    assert list(files.left()) == [("last", 2, True)] and files.taken("last") == "own"
+
+
+def test_lines_written_over_each_other(tmp_path):
+    """On NFS two processes may append a line at the same place: what is left of the first one means nothing."""
+    files = Folder(tmp_path / "calls")
+    files.begin(1000, None, [])
+    (files.path / "left").write_text("one-1 1 more\nre\n 1 more\n\nb-2\ntwo-2 x\nthree-3 2\n\0\0\nhalf-4 1")
+    assert list(files.left()) == [("one-1", 1, True), ("three-3", 2, False)]
 
 
 def test_size():

@@ -2,11 +2,14 @@
 
 import json
 import os
+import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 
-from snakemake_executor_plugin_berth import WorkflowError, check_resources
+from snakemake_executor_plugin_berth import _WARM, Executor, words_of
 from snakemake_executor_plugin_berth._notes import Notes
 
 
@@ -69,6 +72,14 @@ def test_a_job_that_would_do_something_else_is_told():
     assert Notes().find(job).changed
 
 
+def test_jobs_without_output_are_told_apart():
+    one, other = Job("a"), Job("b")
+    one.output, other.output, one.get_target_spec, other.get_target_spec = [], [], lambda: ["one"], lambda: ["other"]
+    noted(job=one)
+    notes = Notes()
+    assert notes.find(other) is None and notes.find(one).task == "copy-1"
+
+
 def test_dropped():
     noted()
     notes = Notes()
@@ -91,9 +102,45 @@ def test_a_bag_that_was_being_opened_is_told_until_it_is_looked_for():
     assert not notes.interrupted and notes.earlier == ["bag-3"]
 
 
-def test_resources_that_a_task_cannot_have_are_refused():
-    """They are named, all at once, and what asks for nothing special is none of them."""
-    check_resources("m", {"mem_mb": 5, "nodes": 1, "tasks": 1, "mpi": "", "_nodes": 1, "runtime": 5, "tmpdir": "/tmp"})
-    with pytest.raises(WorkflowError) as e:
-        check_resources("m", {"mpi": "srun", "tasks": 4, "nodes": 2, "slurm_extra": "--reservation=x", "mem_mb": 100})
-    assert all(word in str(e.value) for word in ("rule m", "mpi='srun'", "tasks=4", "nodes=2", "slurm_extra='--reservation=x'"))
+@pytest.mark.parametrize("command", ["python -m snakemake --config 'a=b c' x\ty", "a 'b\nc' d:i=1,j=2", "a 'b'c", "", "a $HOME", "a *", "a && b", "a \\b",
+                                     "a \"b\"", "a 'b", "a\nb", "a ~", "a > b", "a; b", "a # b", "a `b`"])
+def test_words_are_those_of_the_shell(command):
+    """Words are what a shell makes of a command, or none where it does more."""
+    words = words_of(command)
+    if words:
+        said = subprocess.run(["/bin/sh", "-c", "printf '%s\\0' " + command], check=True, capture_output=True, text=True).stdout
+        assert said == "".join(w + "\0" for w in words)
+    assert bool(words) == (command[:1] in "ap" and all(c not in command for c in '$*&\\"~>;#`') and command not in ("", "a 'b", "a\nb"))
+
+
+def test_jobs_have_the_variables_that_snakemake_declares(monkeypatch):
+    """They are left out where tasks have them anyhow. A secret of a storage that was given as a flag is in no environment."""
+    monkeypatch.setenv("OWN", "a b")
+    for declared, forked in ({}, True), ({"OWN": "a b"}, True), ({"OWN": "other"}, False), ({"SNAKEMAKE_STORAGE_S3_SECRET_KEY": "x"}, False):
+        export = "export " + " ".join(f"{k}={v!r}" for k, v in declared.items()) + " &&" if declared else ""
+        fake = SimpleNamespace(format_job_exec=lambda job, e=export: f"{e} {sys.executable} -m snakemake one", get_envvar_declarations=lambda e=export: e,
+                               envvars=lambda d=declared: d, workflow=SimpleNamespace(executor_settings=SimpleNamespace(no_warm=False)))
+        command = Executor._command(fake, SimpleNamespace(is_group=lambda: False))
+        assert command == ([sys.executable, "-m", _WARM[0], "one"] if forked else ["/bin/sh", "-c", f"exec 2>&1; {export} {sys.executable} -m snakemake one"])
+
+
+def test_snakemake_can_be_forked():
+    """What jobs load starts no threads, opens nothing and prints nothing, and so on."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            p = subprocess.Popen([sys.executable, "-m", "berth.warm", sys.executable, ",".join(_WARM)], close_fds=False, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, preexec_fn=lambda: (os.dup2(theirs.fileno(), 3), os.set_inheritable(3, True)))
+        assert ours.recv(1000) == b"ready"
+    assert p.wait() == 0
+
+
+def test_jobs_with_a_higher_priority_come_first():
+    """Tasks start in the order of their bag. Of those with the same one that of Snakemake is kept."""
+    added = []
+    states = SimpleNamespace(bag=SimpleNamespace(id="bag-1", add=added.extend))
+    fake = SimpleNamespace(_notes=SimpleNamespace(write=lambda *note: None), _found=lambda job: None, _bag=lambda job: states, _tell=lambda *said: None,
+                           _task=lambda states, job: (job, {"name": job.name}), report_job_submission=lambda info: None,
+                           workflow=SimpleNamespace(global_resources={}))
+    Executor._run(fake, [SimpleNamespace(name=n, priority=p, resources={}, is_group=lambda: False) for n, p in (("a", 0), ("b", 3.5), ("c", 0), ("d", 9))])
+    assert [line["name"] for line in added] == ["d", "b", "a", "c"]

@@ -1,18 +1,14 @@
 package arch
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"berth/internal/command"
 	"berth/internal/core/plan"
 	"berth/internal/core/plan/front"
 	"berth/internal/core/predict"
@@ -28,218 +24,196 @@ import (
 	"berth/lab/starts"
 )
 
-// TestJSONIsDocumented compares docs/json.md and lab/json.md with the types that are printed: every
-// key must be in the page with its type, and the page must have no others.
-func TestJSONIsDocumented(t *testing.T) {
-	page := documented(t, "../../docs/json.md", "../../lab/json.md")
-	rows := keysOf(report.Full{})
-	for k := range keysOf(report.JobView{}) {
-		delete(rows, k)
-	}
-	needs := keysOf(report.JobStatus{})
-	for k := range keysOf(report.Status{}) {
-		delete(needs, k)
-	}
-	for section, want := range map[string]map[string]string{
-		"status":     keysOf(report.StatusList{}),
-		"job":        keysOf(report.JobView{}),
-		"tasks":      rows,
-		"needs":      needs,
-		"plan":       keysOf(plan.Plan{}),
-		"front":      keysOf(front.View{}),
-		"sample":     keysOf(ui.Sampled{}),
-		"machines":   keysOf(ui.Machines{}),
-		"dashboard":  keysOf(ui.Address{}),
-		"add":        keysOf(ui.Added{}),
-		"watch":      keysOf(report.Event{}),
-		"usage":      keysOf(report.UsageView{}),
-		"forget":     keysOf(ui.Forgotten{}),
-		"explain":    keysOf(control.Explanation{}),
-		"accuracy":   keysOf(history.Accuracy{}),
-		"slow-nodes": keysOf(predict.Slowness{}),
-		"core-hours": keysOf(report.Account{}),
-		"server":     keysOf(control.Server{}),
-
-		"trace":      keysOf(ui.TraceJSON{}),
-		"simulation": keysOf(commands.Simulation{}),
-		"experiment": keysOf(evaluate.Report{}),
-		"phases":     keysOf(evaluate.PhaseReport{}),
-		"deadlines":  keysOf(evaluate.DeadlineReport{}),
-		"memory":     keysOf(memory.Report{}),
-
-		"paper-front": keysOf(rented.Report{}),
-
-		"starts":     keysOf(starts.Report{}),
-		"comparison": keysOf(scenario.Report{}),
-	} {
-		compareKeys(t, section, page[section], want)
-		delete(page, section)
-	}
-	for section := range page {
-		t.Errorf("section %q describes no output that is known", section)
-	}
-}
-
-func compareKeys(t *testing.T, section string, page, types map[string]string) {
-	t.Helper()
-	for _, k := range slices.Sorted(maps.Keys(types)) {
-		if page[k] != types[k] {
-			t.Errorf("%s: key %s is of type %q, the page says %q", section, k, types[k], page[k])
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(page)) {
-		if _, ok := types[k]; !ok {
-			t.Errorf("%s: the page has key %s, nothing prints it", section, k)
-		}
-	}
-}
-
-var (
-	sectionLine = regexp.MustCompile(`^## (.+)$`)
-	keyRow      = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
-	keysAs      = regexp.MustCompile("keys as (?:`([^`]+)`(?: of )?)?(?:\\*([a-z]+)\\*)? \\|$")
+const (
+	schemaFile = root + "/docs/berth.schema.json"
+	jsonPage   = root + "/docs/json.md"
+	labPage    = root + "/lab/json.md"
 )
 
-// reference is a key whose object has the keys of another one, or of a whole section.
-type reference struct{ section, key, ofSection, ofKey string }
+// printed is what the commands of berth print with --json: one of these types, or several of one, one a line.
+var printed = map[string][]any{
+	"add": {ui.Added{}}, "bag": {report.JobView{}, ui.Submitted{}, []string{}}, "cancel": {report.JobView{}, control.States{}},
+	"close": {ui.Submitted{}}, "dashboard": {ui.Address{}}, "explain": {control.Explanation{}}, "forget": {ui.Forgotten{}},
+	"front": {front.View{}}, "help": {command.Help{}}, "limit": {control.Limits{}}, "machines list": {ui.Machines{}}, "machines stop": {ui.Machines{}},
+	"mapreduce": {report.JobView{}, ui.Submitted{}}, "plan bag": {plan.Plan{}, front.View{}}, "plan mapreduce": {plan.Plan{}, front.View{}},
+	"plan run": {plan.Plan{}, front.View{}}, "progress": {report.JobView{}},
+	"report": {report.JobView{}, report.Full{}, report.UsageView{}, report.Account{}, history.Accuracy{}, predict.Slowness{}},
+	"resume": {report.JobView{}, ui.Submitted{}}, "run": {report.JobView{}, ui.Submitted{}, ui.Stages{}, ui.SubmittedStages{}}, "sample": {ui.Sampled{}},
+	"server start": {control.Server{}}, "server status": {control.Server{}}, "set": {control.WasSet{}}, "simulate run": {scenario.Report{}},
+	"status": {report.StatusList{}, report.JobStatus{}}, "trace stats": {ui.TraceJSON{}}, "wait": {report.JobView{}, control.Jobs{}},
+	"watch": {report.Event{}},
+}
 
-// documented reads the tables of pages: section, key, type. Keys that may be absent
-// are marked by a "?" behind their type.
-func documented(t *testing.T, paths ...string) map[string]map[string]string {
+// sections are those of the pages with a table of keys, in their order. A table has not the keys of less.
+var sections = []*section{
+	{page: jsonPage, title: "status", of: report.StatusList{}},
+	{page: jsonPage, title: "needs", of: report.JobStatus{}, less: report.Status{}},
+	{page: jsonPage, title: "job", of: report.JobView{}},
+	{page: jsonPage, title: "tasks", of: report.Full{}, less: report.JobView{}},
+	{page: jsonPage, title: "add", of: ui.Added{}},
+	{page: jsonPage, title: "watch", of: report.Event{}},
+	{page: jsonPage, title: "usage", of: report.UsageView{}},
+	{page: jsonPage, title: "front", of: front.View{}},
+	{page: jsonPage, title: "sample", of: ui.Sampled{}},
+	{page: jsonPage, title: "dashboard", of: ui.Address{}},
+	{page: jsonPage, title: "machines", of: ui.Machines{}},
+	{page: jsonPage, title: "plan", of: plan.Plan{}},
+	{page: jsonPage, title: "forget", of: ui.Forgotten{}},
+	{page: jsonPage, title: "explain", of: control.Explanation{}},
+	{page: jsonPage, title: "core-hours", of: report.Account{}},
+	{page: jsonPage, title: "slow-nodes", of: predict.Slowness{}},
+	{page: jsonPage, title: "accuracy", of: history.Accuracy{}},
+	{page: jsonPage, title: "server", of: control.Server{}},
+	{page: jsonPage, title: "comparison", of: scenario.Report{}},
+	{page: jsonPage, title: "trace", of: ui.TraceJSON{}},
+	{page: jsonPage, title: "help", of: command.Help{}},
+
+	{page: labPage, title: "simulation", of: commands.Simulation{}},
+	{page: labPage, title: "experiment", of: evaluate.Report{}},
+	{page: labPage, title: "phases", of: evaluate.PhaseReport{}},
+	{page: labPage, title: "memory", of: memory.Report{}},
+	{page: labPage, title: "paper-front", of: rented.Report{}},
+	{page: labPage, title: "starts", of: starts.Report{}},
+	{page: labPage, title: "deadlines", of: evaluate.DeadlineReport{}},
+}
+
+// TestJSONIsDocumented holds the schema and the tables of docs/json.md and lab/json.md against the types that are printed and
+// what stands behind their fields, and writes them with BERTH_WRITE_DOCS, as make docs does.
+func TestJSONIsDocumented(t *testing.T) {
+	current(t, schemaFile, schemaOf(t, printed))
+	text := map[string]string{jsonPage: read(t, jsonPage), labPage: read(t, labPage)}
+	for _, s := range sections {
+		s.number(t, reflect.TypeOf(s.of), "", 0)
+	}
+	for _, s := range sections {
+		text[s.page] = s.put(t, text[s.page])
+	}
+	for page := range text {
+		current(t, page, text[page])
+		tables := strings.Count(text[page], tableHead)
+		for _, s := range sections {
+			if s.page == page {
+				tables--
+			}
+		}
+		if tables != 0 {
+			t.Errorf("%s has %d tables of keys of which no type is known", page, tables)
+		}
+	}
+}
+
+// current checks that a file has that text, or writes it.
+func current(t *testing.T, file, text string) {
 	t.Helper()
-	page := map[string]map[string]string{}
-	var references []reference
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
+	if os.Getenv("BERTH_WRITE_DOCS") != "" {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		section := ""
-		for line := range strings.Lines(string(text)) {
-			line = strings.TrimSpace(line)
-			if m := sectionLine.FindStringSubmatch(line); m != nil {
-				section = m[1]
-				page[section] = map[string]string{}
-			}
-			m := keyRow.FindStringSubmatch(line)
-			if m == nil {
-				continue
-			}
-			if _, twice := page[section][m[1]]; twice {
-				t.Errorf("%s: key %s stands twice", section, m[1])
-			}
-			page[section][m[1]] = m[2]
-			if strings.Contains(line, "may be absent") {
-				page[section][m[1]] += "?"
-			}
-			if as := keysAs.FindStringSubmatch(line); as != nil {
-				references = append(references, reference{section, m[1], cmp.Or(as[2], section), as[1]})
-			}
-		}
+	} else if read(t, file) != text {
+		t.Errorf("%s is not what the types say: run make docs", file)
 	}
-	for _, r := range references {
-		r.expand(t, page)
-	}
-	return page
 }
 
-// expand adds the keys that a reference stands for.
-func (r reference) expand(t *testing.T, page map[string]map[string]string) {
+func read(t *testing.T, file string) string {
 	t.Helper()
-	from, to := prefixBelow(r.ofKey, page[r.ofSection]), prefixBelow(r.key, page[r.section])
-	whole := r.ofKey == "" // all keys of the section, but not those of the object itself
-	if whole {
-		from = ""
+	text, err := os.ReadFile(file)
+	if err != nil && os.Getenv("BERTH_WRITE_DOCS") == "" {
+		t.Fatal(err)
 	}
-	found := false
-	for key, typ := range maps.Clone(page[r.ofSection]) {
-		if below, ok := strings.CutPrefix(key, from); ok && !(whole && strings.HasPrefix(key, r.key)) {
-			page[r.section][to+below], found = typ, true
-		}
-	}
-	if !found {
-		t.Errorf("%s: %s has the keys of %s, which has none", r.section, r.key, r.ofKey)
-	}
+	return string(text)
 }
 
-// prefixBelow returns how the keys below a key begin.
-func prefixBelow(key string, types map[string]string) string {
-	if strings.HasPrefix(types[key], "list") {
-		return key + "[]."
+const tableHead = "| key | type | meaning |\n|---|---|---|\n"
+
+// section is a section of a page, whose table has the keys of a type.
+type section struct {
+	page, title string
+	of, less    any
+}
+
+// spot is where the keys of a type are listed: other tables name it. It is where the least of other keys leads to them.
+type spot struct {
+	section *section
+	path    string // empty: they are those of the section
+	depth   int
+}
+
+var spots = map[reflect.Type]spot{}
+
+// number notes where the keys of a type, and of the types below it, could be listed.
+func (s *section) number(t *testing.T, typ reflect.Type, path string, depth int) {
+	if was, known := spots[typ]; !known || depth < was.depth {
+		spots[typ] = spot{s, path, depth}
 	}
-	return key + "."
-}
-
-// keysOf walks the JSON keys of a value's type.
-func keysOf(v any) map[string]string {
-	keys := map[string]string{}
-	walk(keys, "", reflect.TypeOf(v))
-	return keys
-}
-
-func walk(keys map[string]string, prefix string, t reflect.Type) {
-	for f := range fields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" {
-			walk(keys, prefix, f.Type)
-			continue
-		}
-		if name == "-" || !f.IsExported() {
-			continue
-		}
-		typ := f.Type
-		if typ.Kind() == reflect.Pointer {
-			typ = typ.Elem()
-		}
-		key := prefix + name
-		keys[key] = typeName(typ)
-		if strings.HasPrefix(options, "omit") {
-			keys[key] += "?"
-		}
-		switch {
-		case typ == reflect.TypeFor[time.Time]():
-		case typ.Kind() == reflect.Struct:
-			walk(keys, key+".", typ)
-		case typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct:
-			walk(keys, key+"[].", typ.Elem())
+	for _, f := range s.fields(t, typ, depth) {
+		if below, mark := objectOf(f.typ); below != nil {
+			s.number(t, below, strings.TrimPrefix(path+"."+f.key+mark, "."), depth+1)
 		}
 	}
 }
 
-func fields(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
+// fields returns the keys of a type that the section has.
+func (s *section) fields(t *testing.T, typ reflect.Type, depth int) []field {
+	var less reflect.Type
+	if depth == 0 && s.less != nil {
+		less = reflect.TypeOf(s.less)
+	}
+	return fieldsOf(t, typ, less)
+}
+
+// put puts the section's table into the text of its page.
+func (s *section) put(t *testing.T, text string) string {
+	t.Helper()
+	from := strings.Index(text, "\n## "+s.title+"\n")
+	if from < 0 {
+		t.Fatalf("%s has no section %s", s.page, s.title)
+	}
+	table := strings.Index(text[from:], tableHead)
+	if next := strings.Index(text[from+1:], "\n## "); table < 0 || next >= 0 && next < table {
+		t.Fatalf("section %s of %s has no table of keys", s.title, s.page)
+	}
+	from += table + len(tableHead)
+	to := from
+	for to < len(text) && text[to] == '|' {
+		to += strings.IndexByte(text[to:], '\n') + 1
+	}
+	var rows strings.Builder
+	s.rows(t, &rows, reflect.TypeOf(s.of), "", 0)
+	return text[:from] + rows.String() + text[to:]
+}
+
+func (s *section) rows(t *testing.T, rows *strings.Builder, typ reflect.Type, prefix string, depth int) {
+	for _, f := range s.fields(t, typ, depth) {
+		key := prefix + f.key
+		parts := make([]string, 0, 3)
+		if meaning := strings.ReplaceAll(f.meaning, "see docs/json.md", "see below *job*"); meaning != "" {
+			parts = append(parts, meaning)
+		}
+		if f.optional && !strings.Contains(f.meaning, "may be absent") {
+			parts = append(parts, "may be absent")
+		}
+		below, mark := objectOf(f.typ)
+		at := spots[below]
+		here := at == spot{s, key + mark, depth + 1}
+		if below != nil && !here {
+			parts = append(parts, at.reference(s))
+		}
+		fmt.Fprintf(rows, "| `%s` | %s | %s|\n", key, nameOf(f.typ), strings.TrimLeft(strings.Join(parts, "; ")+" ", " "))
+		if here {
+			s.rows(t, rows, below, key+mark+".", depth+1)
 		}
 	}
 }
 
-func typeName(t reflect.Type) string {
-	if t == reflect.TypeFor[time.Time]() {
-		return "time"
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Float64:
-		return "number"
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint16, reflect.Uint64:
-		return "integer"
-	case reflect.Uint8: // a constant, printed by its name where it has one
-		if t.Implements(reflect.TypeFor[json.Marshaler]()) {
-			return "string"
-		}
-		return "integer"
-	case reflect.Slice:
-		return "list"
-	case reflect.Struct, reflect.Map:
-		return "object"
+// reference says where the keys are, in the words of the page.
+func (at spot) reference(from *section) string {
+	switch path := strings.TrimSuffix(at.path, "[]"); {
+	case path == "":
+		return "keys as *" + at.section.title + "*"
+	case at.section == from:
+		return "keys as `" + path + "`"
 	default:
-		panic(fmt.Sprintf("type %v has no name in the page", t))
+		return "keys as `" + path + "` of *" + at.section.title + "*"
 	}
 }
 

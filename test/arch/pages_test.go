@@ -17,12 +17,13 @@ import (
 
 const (
 	widest    = 120  // characters of a line: a terminal shows it without breaking it
-	mostLines = 3970 // of all pages for users, the generated reference and the changelog, which only grows, not counted
+	mostLines = 3475 // of all pages for users, without what is generated and the changelog, which only grows
 	generated = "docs/cli.md"
 	changes   = "CHANGELOG.md"
-	// withTables is the page whose tables tests read. A row cannot be broken, so it may be wider.
-	withTables = "docs/architecture.md"
 )
+
+// withTables are the pages whose tables tests read or write. A row cannot be broken, so it may be wider.
+var withTables = []string{"docs/architecture.md", "docs/json.md"}
 
 // forDevelopers are the pages that describe the code, and what those must know who bind a scheduler.
 var forDevelopers = []string{"docs/architecture.md", "docs/models.md", "docs/planting.md", "docs/scripts.md", "docs/tour.md", "CONTRIBUTING.md"}
@@ -55,10 +56,11 @@ func pages(t *testing.T, patterns ...string) map[string]string {
 func TestPagesAreShort(t *testing.T) {
 	lines := 0
 	for name, text := range pages(t, "*.md", "docs/*.md") {
-		developers, number := slices.Contains(forDevelopers, name), 0
+		developers, number, rows := slices.Contains(forDevelopers, name), 0, 0
 		for line := range strings.Lines(text) {
 			number++
-			if name == withTables && strings.HasPrefix(line, "|") {
+			if slices.Contains(withTables, name) && strings.HasPrefix(line, "|") {
+				rows++
 				continue
 			}
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > widest {
@@ -66,7 +68,7 @@ func TestPagesAreShort(t *testing.T) {
 			}
 		}
 		if !developers && name != generated && name != changes {
-			lines += number
+			lines += number - rows
 		}
 	}
 	if t.Logf("the pages for users have %d lines", lines); lines > mostLines {

@@ -18,18 +18,18 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {46742, "a list where one value is wanted is refused in stages, too"},
-	"compat":    {24787, ""},
-	"core":      {213984, "phases that no attempt of a job went through cost a job nothing"},
-	"driver":    {82918, ""},
+	"command":   {52572, "berth mcp, and berth help --json; flags of a single job of hq"},
+	"compat":    {26564, "what Nextflow 25 and later need of hq: forms of its output, filters, wait, and when the end of a job is told"},
+	"core":      {233421, "what a host lacks for the files of a task"},
+	"driver":    {83674, "licences of Slurm"},
 	"hits":      {25370, ""},
-	"mapreduce": {53788, ""},
-	"node":      {68333, "all threads of a worker are bound, also those that begin meanwhile"},
-	"server":    {88018, ""},
-	"show":      {39516, ""},
-	"simulate":  {41140, ""},
-	"sys":       {21026, ""},
-	"wire":      {9716, ""},
+	"mapreduce": {54382, "workers of a gang reach each other over the server of map outputs"},
+	"node":      {85195, "processes that are forked from a warm one; shares of a GPU"},
+	"server":    {91434, "open bags whose programs have ended are closed"},
+	"show":      {40042, "outputs that have a schema are named"},
+	"simulate":  {42536, "partitions with queues of their own; reading a log takes memory once"},
+	"sys":       {21784, "the file that the program which feeds an open bag keeps locked"},
+	"wire":      {9759, "the rest of a message that is received has a reader of its own"},
 }
 
 // TestWeight: the product grows only where someone says what for.

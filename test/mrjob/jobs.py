@@ -5,8 +5,7 @@ import sys
 
 from mrjob.compat import jobconf_from_env
 from mrjob.job import MRJob
-from mrjob.protocol import (JSONProtocol, JSONValueProtocol, PickleProtocol, RawProtocol,
-                            RawValueProtocol, ReprProtocol)
+from mrjob.protocol import JSONValueProtocol, PickleProtocol, RawProtocol, RawValueProtocol, ReprProtocol
 from mrjob.step import MRStep
 
 
@@ -124,36 +123,17 @@ class Raw(MRJob):
         yield word, ','.join(lengths)
 
 
-class Pickle(MRJob):
+class Protocols(MRJob):
+    """Values of JSON, Pickle between the phases, and letters beyond ASCII."""
+    INPUT_PROTOCOL = JSONValueProtocol
     INTERNAL_PROTOCOL = PickleProtocol
     OUTPUT_PROTOCOL = ReprProtocol
 
-    def mapper(self, _, line):
-        yield len(words(line)), {1, len(line)}
-
-    def reducer(self, n, sets):
-        yield n, sorted(set().union(*sets))
-
-
-class JSONInput(MRJob):
-    INPUT_PROTOCOL = JSONValueProtocol
-    OUTPUT_PROTOCOL = JSONProtocol
-
     def mapper(self, _, record):
-        yield record['name'], record['n']
+        yield record['name'], {record['n']}
 
-    def reducer(self, name, ns):
-        yield name, {'sum': sum(ns), 'ü': True}
-
-
-class Unicode(MRJob):
-    def mapper(self, _, line):
-        for c in line:
-            if ord(c) > 127:
-                yield c, line
-
-    def reducer(self, c, lines):
-        yield c, sorted(set(lines))
+    def reducer(self, name, sets):
+        yield name, {'all': sorted(set().union(*sets)), 'ü': True}
 
 
 class Commands(MRJob):

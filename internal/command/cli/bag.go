@@ -59,8 +59,8 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 		return nil, nil, err
 	}
 	s, entries, err := finishBag(s, sources, o.Lines, o.Env, stdin)
-	if n := len(entries); err == nil && n > 0 && o.Lines == nil && !s.Bag.Open && s.Request.MinNodes > n {
-		o.Notes = append(o.Notes, fmt.Sprintf("%d nodes are asked for, but a task is on one node, and the bag has %s", s.Request.MinNodes, job.Count(n, "task")))
+	if n := len(entries); err == nil && n > 0 && o.Lines == nil && !s.Bag.Open && s.Bag.NeedsFrom == nil && s.Request.MinNodes > n*max(1, s.Bag.Ranks) {
+		o.Notes = append(o.Notes, fmt.Sprintf("%d nodes are asked for, but the bag has %s, and a task is on one node unless it has several ranks (--ranks)", s.Request.MinNodes, job.Count(n, "task")))
 	}
 	return s, entries, err
 }
@@ -159,12 +159,16 @@ func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]
 }
 
 // Warnings says what the user of a bag should mend.
-func Warnings(b *job.BagSpec) []string {
+func Warnings(s *job.Spec) (warnings []string) {
+	b := s.Bag
 	if w := job.ShellWord(b.Command); w != "" && !b.RunsShell() {
-		return []string{fmt.Sprintf("%q goes to the program as an argument, as no shell runs a command of several words; "+
-			"write the whole command as one word, in quotes, where one is meant", w)}
+		warnings = append(warnings, fmt.Sprintf("%q goes to the program as an argument, as no shell runs a command of several words; "+
+			"write the whole command as one word, in quotes, where one is meant", w))
 	}
-	return nil
+	if b.Several() && (b.DuplicatesOK || slices.Contains([]job.Stragglers{job.StragglersDuplicate, job.StragglersAbort}, s.Request.Stragglers)) {
+		warnings = append(warnings, "a task of several ranks is never duplicated, nor started elsewhere because it is slow: --duplicates-ok and --stragglers have no effect")
+	}
+	return warnings
 }
 
 // environment drops what is no NAME=VALUE, which no program can inherit.

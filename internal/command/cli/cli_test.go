@@ -109,6 +109,9 @@ func bagText(s *job.Spec, entries []job.Entry, err error) string {
 	bag := s.Bag
 	fmt.Fprintf(&b, "%s: need %d cores %s, limit %s, retries %d, max fails %d, throttle %d\n", s.Name, bag.Need.CPUs, job.FormatSize(bag.Need.Mem),
 		job.FormatDuration(bag.TimeLimit), bag.Retries, bag.MaxFails, bag.Throttle)
+	if bag.Several() {
+		fmt.Fprintf(&b, "%s; each starts the command: %v\n", bag.Needs().Words(), bag.EachRank)
+	}
 	fmt.Fprintf(&b, "out %s, err %s, joblog %q, env %q\n", bag.Stdout, bag.Stderr, bag.Joblog, bag.Env)
 	request, err := json.Marshal(s.Request)
 	fmt.Fprintf(&b, "request %s, %v\n", request, err)

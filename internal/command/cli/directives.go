@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
@@ -12,9 +14,6 @@ import (
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
 )
-
-// one are options that a task has anyway if their value is 1.
-var one = []string{"nodes", "N", "ntasks", "n", "ntasks-per-node"}
 
 // script takes the options that the script which a command runs has in lines for a batch system. Flags are taken later, so that they replace them. What
 // is not used of such lines is noted.
@@ -24,35 +23,46 @@ func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array 
 		return nil
 	}
 	system, lines, unused := directiveLines(below(dir, words[0]))
+	ranks, options := ranksOf(scriptOptions(system, lines))
 	var used []string
-	for i := 0; i < len(lines); i++ {
-		name, value, behind := directive(lines[i])
-		here := system.Directives.Of(name)
-		var option *parse.Option
-		if at := slices.IndexFunc(o.Request.options, func(opt *parse.Option) bool { return opt.Name == here }); at >= 0 {
-			option = o.Request.options[at]
+	take := func(name, value, as string) error {
+		option := o.option(name)
+		if option.Arg == "" {
+			value = "true"
 		}
-		if !behind && i+1 < len(lines) && !strings.HasPrefix(lines[i+1], "-") {
-			i++
-			value = lines[i]
+		used = append(used, "--"+strings.TrimSpace(option.Name+" "+as))
+		return option.Set(ask, words[0]+": "+system.Mark+" "+name, value)
+	}
+	if o.Request.has("ranks", "ranks-per-node") {
+		ranks.onNode = 0 // how many share what the script says of a node is not known
+	}
+	if ranks.Several() && o.Request.has("ranks") {
+		unused = append(unused, ranks.said...)
+	} else if ranks.Several() {
+		errs := take("ranks", strconv.Itoa(ranks.Ranks), strconv.Itoa(ranks.Ranks))
+		if ranks.RanksPerNode > 0 {
+			errs = errors.Join(errs, take("ranks-per-node", strconv.Itoa(ranks.RanksPerNode), strconv.Itoa(ranks.RanksPerNode)))
 		}
-		if here == "stdout" || here == "stderr" {
-			if value = outputTemplate(value); value == "" {
-				option = nil
-			}
+		if errs != nil {
+			return errs
 		}
+	}
+	for _, opt := range options {
+		value := opt.value
 		switch {
-		case slices.Contains(one, name) && value == "1":
-		case option == nil, option.Batch && o.Request.withoutBatch(), here == "array" && array:
-			unused = append(unused, lines[i])
-		default:
-			if option.Arg == "" {
-				value = "true"
-			}
-			if err := option.Set(ask, words[0]+": "+system.Mark+" "+name, value); err != nil {
-				return err
-			}
-			used = append(used, "--"+option.Name)
+		case opt.here == "stdout" || opt.here == "stderr":
+			value = outputTemplate(value)
+		case opt.isOfNode():
+			value = ranks.forRank(words[0]+": "+system.Mark+" "+opt.name, opt)
+		}
+		option := o.option(opt.here)
+		if option == nil || value == "" && option.Arg != "" || option.Batch && o.Request.withoutBatch() || opt.here == "array" && array ||
+			opt.here == "ranks" || opt.here == "ranks-per-node" {
+			unused = append(unused, opt.said)
+			continue
+		}
+		if err := take(opt.here, value, ""); err != nil {
+			return err
 		}
 	}
 	if len(used) > 0 {
@@ -62,6 +72,30 @@ func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array 
 		o.Notes = append(o.Notes, fmt.Sprintf("%s asks for what is not used: %s", words[0], strings.Join(unused, ", ")))
 	}
 	return nil
+}
+
+// option returns the option of a bag with that name, nil if there is none.
+func (o *BagOptions) option(name string) *parse.Option {
+	at := slices.IndexFunc(o.Request.options, func(opt *parse.Option) bool { return opt.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return o.Request.options[at]
+}
+
+// scriptOptions returns the options in the words of a script's lines for a batch system.
+func scriptOptions(system driver.BatchWords, lines []string) (all []scriptOption) {
+	for i := 0; i < len(lines); i++ {
+		name, value, behind := directive(lines[i])
+		said := lines[i]
+		if !behind && i+1 < len(lines) && !strings.HasPrefix(lines[i+1], "-") {
+			i++
+			value = lines[i]
+			said += " " + value
+		}
+		all = append(all, scriptOption{said, name, value, system.Directives.Of(name)})
+	}
+	return all
 }
 
 // directiveLines returns the words in the lines of a script for a batch system whose options are read, up to the first command, and the

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/registry"
 )
 
@@ -30,7 +31,7 @@ func TestDirectives(t *testing.T) {
 		t.Errorf("the bag is %+v, %+v, %q", b, s.Request, entries)
 	}
 	notes := strings.Join(o.Notes, "; ")
-	for _, w := range []string{"--mem, --time-limit, --cpus-per-task, --stdout, --partition, --array", "not used: #PBS lines, all.err, --mail-type=END"} {
+	for _, w := range []string{"--mem, --time-limit, --cpus-per-task, --stdout, --partition, --array", "not used: #PBS lines, -e all.err, --mail-type=END"} {
 		if !strings.Contains(notes, w) {
 			t.Errorf("%q is not said: %s", w, notes)
 		}
@@ -45,6 +46,41 @@ func TestDirectives(t *testing.T) {
 		o := &BagOptions{Env: []string{}}
 		if s, _, err := parseBagWith(o, dir, args, nil); err != nil || s.Bag.Need.CPUs != 1 || len(o.Notes) > 0 {
 			t.Errorf("%q: %v, %q", args, err, o.Notes)
+		}
+	}
+}
+
+// TestScriptRanks: the number of processes that a script asks for is that of each task's ranks, and what it asks for a node is divided among them.
+func TestScriptRanks(t *testing.T) {
+	for _, c := range []struct {
+		lines, flags string
+		want         job.Gang
+		need         job.Resources
+		says         string
+	}{
+		{"-N 2", "", job.Gang{Ranks: 2, RanksPerNode: 1}, job.Resources{CPUs: 1}, "are taken as --ranks 2, --ranks-per-node 1 for each task"},
+		{"--ntasks=8 --mem-per-cpu=1G", "", job.Gang{Ranks: 8}, job.Resources{CPUs: 1}, "not used: --mem-per-cpu=1G"},
+		{"-n8 --mem=8G", "", job.Gang{Ranks: 8}, job.Resources{CPUs: 1}, "not used: --mem=8G"},
+		{"--nodes=1 -n 8 --mem=8G -c 2", "", job.Gang{Ranks: 8, RanksPerNode: 8}, job.Resources{CPUs: 2, Mem: 1 << 30}, ""},
+		{"-N 2 -n 7", "", job.Gang{Ranks: 7, RanksPerNode: 4}, job.Resources{CPUs: 1}, ""},
+		{"-N 2 --ntasks-per-node=4 --gres=gpu:a100:4 --mem=16G", "", job.Gang{Ranks: 8, RanksPerNode: 4}, job.Resources{CPUs: 1, GPUs: 1, GPUType: "a100", Mem: 4 << 30}, ""},
+		{"-N 2 --gpus-per-node=4", "", job.Gang{Ranks: 2, RanksPerNode: 1}, job.Resources{CPUs: 1, GPUs: 4}, ""},
+		{"--ntasks-per-node=3 --gres=gpu:4", "", job.Gang{Ranks: 3, RanksPerNode: 3}, job.Resources{CPUs: 1}, "not used: --gres=gpu:4"},
+		{"--ntasks-per-node=4 -n 6", "", job.Gang{Ranks: 6, RanksPerNode: 4}, job.Resources{CPUs: 1}, ""},
+		{"-N 1 -n 1 --gres=gpu:2 --mem=2G", "", job.Gang{}, job.Resources{CPUs: 1, GPUs: 2, Mem: 2 << 30}, "are taken as --gpus, --mem for each task"},
+		{"-N 2-4 --gpus=8", "", job.Gang{}, job.Resources{CPUs: 1}, "not used: -N 2-4, --gpus=8"},
+		{"-N 2 -n 8 --mem=8G", "--ranks 4", job.Gang{Ranks: 4}, job.Resources{CPUs: 1}, "not used: -N 2, -n 8, --mem=8G"},
+		{"-n 8", "--ranks-per-node 4", job.Gang{Ranks: 8, RanksPerNode: 4}, job.Resources{CPUs: 1}, ""},
+		{"-N 1 -n 2 --mem=1K", "", job.Gang{Ranks: 2, RanksPerNode: 2}, job.Resources{CPUs: 1, Mem: 1 << 20}, ""},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "s.sh"), []byte("#!/bin/sh\n#SBATCH "+c.lines+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		o := &BagOptions{Env: []string{}}
+		s, _, err := parseBagWith(o, dir, append(strings.Fields(c.flags), "-a", "1", "./s.sh"), nil)
+		if err != nil || s.Bag.Gang != c.want || s.Bag.Need != c.need || !strings.Contains(strings.Join(o.Notes, "; "), c.says) {
+			t.Errorf("%s %s: %+v of %+v, %v, %q", c.lines, c.flags, s.Bag.Gang, s.Bag.Need, err, o.Notes)
 		}
 	}
 }
@@ -73,9 +109,10 @@ func TestDirectivesArePaged(t *testing.T) {
 	}
 }
 
-// TestMoreNodesThanTasks: nodes that no task can use are told, as a task is on one node.
+// TestMoreNodesThanTasks: nodes that no task can use are told, as a task of one rank is on one node.
 func TestMoreNodesThanTasks(t *testing.T) {
-	for args, told := range map[string]bool{"-N 2 echo ::: 1": true, "-N 2-4 echo ::: 1": true, "-N 2 echo ::: 1 2": false, "-N 1-2 echo ::: 1": false, "-N 2 --open echo": false} {
+	for args, told := range map[string]bool{"-N 2 echo ::: 1": true, "-N 2-4 echo ::: 1": true, "-N 2 echo ::: 1 2": false, "-N 1-2 echo ::: 1": false, "-N 2 --open echo": false,
+		"-N 2 --ranks 2 echo ::: 1": false, "-N 3 --ranks 2 echo ::: 1": true} {
 		o := &BagOptions{Env: []string{}}
 		if _, _, err := parseBagWith(o, t.TempDir(), strings.Fields(args), nil); err != nil || len(o.Notes) > 0 != told {
 			t.Errorf("%s: %v, %q", args, err, o.Notes)

@@ -79,7 +79,7 @@ func (o *FileOptions) bag(f *File, dir string, stdin io.Reader) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Job{Spec: spec, Entries: entries, Lines: f.tasks, Warnings: Warnings(spec.Bag)}, nil
+	return &Job{Spec: spec, Entries: entries, Lines: f.tasks, Warnings: Warnings(spec)}, nil
 }
 
 func fileError(file string, err error) error {

@@ -74,14 +74,14 @@ func TestBagJobFile(t *testing.T) {
 		Name: "align", Application: "bwa", Kind: job.Bag, Dir: "/home/u", After: []job.ID{"bag-3", "4"},
 		Request: job.Request{
 			On: "auto", Workers: 2, MinNodes: 1, MaxNodes: 3, MaxTime: 12 * time.Hour, IdleTimeout: 90 * time.Second,
-			SortMemory: 512 << 20, Weight: 2.5, Speculation: 0.1, NodePower: []job.NodePower{{Nodes: "gpu*", Power: job.Power{Idle: 150, Max: 700}}, {Power: job.Power{Idle: 80, Max: 250}}}, EnergyWeight: 0.001, Courtesy: 2, Scratch: "scratch", Rates: job.NodeRates{Disk: []job.NodeRate{{Nodes: "gpu*", Bytes: 2 << 30}, {Bytes: 500 << 20}}, Net: []job.NodeRate{{Bytes: 1 << 30}}}, Partition: "short", Account: "bio", QOS: "normal",
+			SortMemory: 512 << 20, Weight: 2.5, Priority: 5, Speculation: 0.1, NodePower: []job.NodePower{{Nodes: "gpu*", Power: job.Power{Idle: 150, Max: 700}}, {Power: job.Power{Idle: 80, Max: 250}}}, EnergyWeight: 0.001, Courtesy: 2, Scratch: "scratch", Rates: job.NodeRates{Disk: []job.NodeRate{{Nodes: "gpu*", Bytes: 2 << 30}, {Bytes: 500 << 20}}, Net: []job.NodeRate{{Bytes: 1 << 30}}}, Partition: "short", Account: "bio", QOS: "normal",
 			Constraint: "avx2", Exclusive: true, BatchArgs: []string{"--mail-type=END", "--reservation=course"}, ArgsFlag: "sbatch-arg",
-			WallTime: job.WallUpper, MaxAllocs: 2, NoScout: true, StartWithin: 30 * time.Minute, Notify: "mail -s berth $USER",
+			WallTime: job.WallUpper, MaxAllocs: 2, NoScout: true, PreemptibleOK: true, StartWithin: 30 * time.Minute, Notify: "mail -s berth $USER",
 		},
 		Bag: &job.BagSpec{
 			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},
-			Need:    job.Resources{CPUs: 2, Mem: 3 << 29, GPUs: 1, GPUType: "a100"}, TimeLimit: 90 * time.Minute, Signal: 10, SignalLead: 2 * time.Minute, RequeueExit: 85, Retries: 2, MaxFails: 10, Throttle: 8, DuplicatesOK: true, Progress: "auto",
-			OutDir: "runs", Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Inputs: []string{"ref/*.fa"}, Outputs: []string{"{/.}.bam"}, Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
+			Need:    job.Resources{CPUs: 2, Mem: 3 << 29, GPUs: 1, GPUType: "a100"}, Uses: "db=2,matlab=1", TimeLimit: 90 * time.Minute, Signal: 10, SignalLead: 2 * time.Minute, RequeueExit: 85, Retries: 2, MaxFails: 10, Throttle: 8, DuplicatesOK: true, Progress: "auto",
+			OutDir: "runs", Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Inputs: []string{"ref/*.fa"}, Local: true, Outputs: []string{"{/.}.bam"}, Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
 		},
 	}
 	if !reflect.DeepEqual(s, want) {

@@ -67,9 +67,8 @@ func (l *Lines) finish(spec *job.Spec, sources *parse.BagSources) error {
 	if len(l.Tasks) == 0 && !l.Open {
 		return job.InputError(l.From, "there is no task, so there is nothing to run", "")
 	}
-	on := &spec.Request.Remote
 	for i := range l.Tasks {
-		if err := l.Tasks[i].CheckIn(l.From, len(on.Hosts) > 0 || len(on.Rent.Machines) > 0); err != nil {
+		if err := l.Tasks[i].CheckIn(l.From, spec); err != nil {
 			return err
 		}
 	}

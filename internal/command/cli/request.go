@@ -106,6 +106,9 @@ func (v *optionValue) String() string {
 	return ""
 }
 
+// Many reports whether the flag may be given several times.
+func (v *optionValue) Many() bool { return v.option.Many }
+
 // Type returns what the value is called in help.
 func (v *optionValue) Type() string {
 	if v.option == nil || v.option.Arg == "" {

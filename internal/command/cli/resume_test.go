@@ -53,6 +53,13 @@ func TestResumeChanges(t *testing.T) {
 		r.Partition != "short" || r.Scratch != "/here/s" {
 		t.Errorf("request is %+v", r)
 	}
+	if err := changed(t, s, "--ranks", "8", "--ranks-per-node", "4"); err != nil || s.Terms().Gang != (job.Gang{Ranks: 8, RanksPerNode: 4}) {
+		t.Errorf("ranks are %+v, %v", s.Bag.Gang, err)
+	}
+	if err := changed(t, s, "--ranks", "2"); err == nil || !strings.Contains(err.Error(), "ranks-per-node: 4 on each node are more than the 2 ranks of a task") {
+		t.Errorf("fewer ranks than on a node: %v", err)
+	}
+	s.Bag.Gang = job.Gang{}
 	if err := changed(t, s, "--sbatch-arg", "none", "-p", "long"); err != nil || len(s.Request.BatchArgs) > 0 || s.Request.Partition != "long" {
 		t.Errorf("request is %+v, %v", s.Request, err)
 	}

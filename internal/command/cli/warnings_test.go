@@ -16,7 +16,7 @@ func TestWarnings(t *testing.T) {
 		if err := b.SetCommand(tt.words, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := Warnings(b); len(got) > 0 != tt.warned {
+		if got := Warnings(&job.Spec{Bag: b}); len(got) > 0 != tt.warned {
 			t.Errorf("%q: %q", tt.words, got)
 		}
 	}

@@ -1,15 +1,16 @@
 package hqhome
 
 import (
-	"cmp"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"berth/internal/core/job"
 )
@@ -36,6 +37,7 @@ type Command struct {
 	Flags string // of the bags, as a shell would have them
 	Berth string // the version of berth
 	Bags
+	mode string // of the output: cli, quiet or json; "" is cli
 }
 
 // Bags does what is done with bags.
@@ -46,48 +48,97 @@ type Bags interface {
 	States(bag job.ID) (states map[int]State, over bool, err error) // of the tasks of a bag, and whether the bag is over
 	Cancel(bag job.ID, tasks []string) error                        // cancels tasks by their numbers from 1
 	CloseBag(bag job.ID) error
+	Ensure() error // starts the coordinator unless it runs
+	Pause() error  // waits until states may have changed
+}
+
+// Quiet reports whether a program reads the output. Nextflow reads standard error with it, so there must be nothing else in either.
+func (c *Command) Quiet() bool { return c.mode == "quiet" || c.mode == "json" }
+
+// options returns an empty set of options for a command of hq, apart from those that each command has.
+func (c *Command) options(name string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.SetInterspersed(false)
+	f.Usage = func() {}
+	f.Func("output-mode", "", func(mode string) error {
+		if c.mode = mode; mode != "cli" && !c.Quiet() {
+			return errors.New("it is cli, quiet or json")
+		}
+		return nil
+	})
+	f.String("server-dir", "", "") // the ledger is in c.Dir
+	f.String("colors", "", "")
+	f.Bool("debug", false, "")
+	return f
+}
+
+// words takes options off a command line, those of its command among them, and returns what is left.
+func (c *Command) words(command string, args []string, own func(f *pflag.FlagSet)) ([]string, error) {
+	f := c.options(command)
+	f.SetInterspersed(true)
+	own(f)
+	if err := f.Parse(args); err != nil {
+		return nil, job.ArgumentError(command, err.Error(), "leave it out")
+	}
+	return f.Args(), nil
+}
+
+// print writes an answer for people, or what a program reads of it.
+func (c *Command) print(people, quiet string, value any) (err error) {
+	switch c.mode {
+	case "json":
+		e := json.NewEncoder(c.Out)
+		e.SetIndent("", "  ")
+		return e.Encode(value)
+	case "quiet":
+		people = quiet
+	}
+	_, err = io.WriteString(c.Out, people)
+	return err
 }
 
 // Run runs a command line without its first word "hq".
 func (c *Command) Run(args []string) error {
-	quiet := false
-	for len(args) > 0 && strings.HasPrefix(args[0], "--") && args[0] != "--version" {
-		if args[0] == "--output-mode" && len(args) > 1 {
-			args[1] = "--output-mode=" + args[1]
-			args = args[1:]
-		}
-		quiet = quiet || args[0] == "--output-mode=quiet"
-		args = args[1:]
+	f := c.options("hq")
+	told := f.Bool("version", false, "")
+	err := f.Parse(args)
+	if mode := os.Getenv("HQ_OUTPUT_MODE"); mode != "" && err == nil && !f.Changed("output-mode") {
+		err = f.Set("output-mode", mode)
 	}
+	if err != nil {
+		return job.ArgumentError("hq", err.Error(), "")
+	}
+	args = f.Args()
 	switch words := append(slices.Clone(args), "", ""); {
-	case words[0] == "submit":
-		return c.submit(args[1:], quiet)
-	case words[0] == "job" && words[1] == "submit":
-		return c.submit(args[2:], quiet)
-	case words[0] == "job" && words[1] == "list":
-		return c.list(slices.Contains(args, "--all"), quiet)
-	case words[0] == "job" && words[1] == "cancel" && words[2] != "":
-		return c.locked(func(l *Ledger) error { return c.cancel(l, args[2:]) })
-	case words[0] == "server" && words[1] == "stop":
-		return c.locked(c.stop)
-	case slices.Contains([]string{"server start", "worker start", "alloc add"}, words[0]+" "+words[1]):
-		_, err := fmt.Fprintf(c.Out, "berth stands in for HyperQueue: hq %s %s is not needed\n", words[0], words[1])
-		return err
-	case words[0] == "--version":
+	case *told:
 		_, err := fmt.Fprintf(c.Out, "HyperQueue %s\nberth %s stands in for it\n", Version, c.Berth)
 		return err
+	case words[0] == "submit":
+		return c.submit(args[1:])
+	case words[0] == "job" && words[1] == "submit":
+		return c.submit(args[2:])
+	case words[0] == "job" && words[1] == "list":
+		return c.list(args[2:])
+	case words[0] == "job" && words[1] == "cancel" && words[2] != "":
+		return c.cancel(args[2:])
+	case words[0] == "job" && words[1] == "wait" && words[2] != "":
+		return c.wait(args[2:])
+	case words[0] == "server" && words[1] == "stop":
+		return c.locked(c.stop)
+	case slices.Contains([]string{"server start", "server info", "server wait", "worker start", "worker wait", "worker stop", "alloc add"}, words[0]+" "+words[1]):
+		return c.print(fmt.Sprintf("berth stands in for HyperQueue: hq %s %s is not needed\n", words[0], words[1]), "", struct{}{})
 	}
 	return job.ArgumentError("", fmt.Sprintf("there is no command %q of hq here", strings.Join(args, " ")),
-		"it has submit, job list, job cancel and server stop; berth's own commands do the rest: berth status, report, cat, progress")
+		"it has submit, job list, job wait, job cancel and server stop; berth's own commands do the rest: berth status, report, cat, progress")
 }
 
 // submit adds a job to the open bag for jobs like it, and prints its number.
-func (c *Command) submit(args []string, quiet bool) error {
+func (c *Command) submit(args []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	s, err := ParseSubmit(args, dir)
+	s, err := c.parse(args, dir)
 	if err != nil {
 		return err
 	}
@@ -96,19 +147,15 @@ func (c *Command) submit(args []string, quiet bool) error {
 		return err
 	}
 	return c.locked(func(l *Ledger) error {
-		e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
-		if err := c.add(l, &e, line); err != nil {
+		e := Entry{Key: bagKey(os.Environ(), s.Flags), Name: s.Name, Told: s.Told}
+		if err := c.add(l, &e, line, s.Flags); err != nil {
 			return err
 		}
 		id, err := l.Add(e)
-		switch {
-		case err != nil:
-		case quiet:
-			_, err = fmt.Fprintln(c.Out, id)
-		default:
-			_, err = fmt.Fprintf(c.Out, "Job submitted successfully, job ID: %d (task %d of %s)\n", id, e.Task+1, e.Bag)
+		if err != nil {
+			return err
 		}
-		return err
+		return c.print(fmt.Sprintf("Job submitted successfully, job ID: %d (task %d of %s)\n", id, e.Task+1, e.Bag), fmt.Sprintln(id), map[string]int{"id": id})
 	})
 }
 
@@ -122,8 +169,8 @@ func (c *Command) locked(do func(*Ledger) error) error {
 	return do(l)
 }
 
-// add adds the task to the last bag with the key, or to a new one.
-func (c *Command) add(l *Ledger, e *Entry, line map[string]any) (err error) {
+// add adds the task to the last bag with the key, or to a new one with these flags behind those of all bags.
+func (c *Command) add(l *Ledger, e *Entry, line map[string]any, flags string) (err error) {
 	for _, before := range slices.Backward(l.Entries) {
 		if before.Key != e.Key {
 			continue
@@ -134,87 +181,23 @@ func (c *Command) add(l *Ledger, e *Entry, line map[string]any) (err error) {
 		}
 		break
 	}
-	if e.Bag, err = c.Open(append([]string{"-J", "hq"}, split(c.Flags)...)); err == nil {
-		e.Task, err = c.Add(e.Bag, line)
+	if e.Bag, err = c.Open(append([]string{"-J", "hq"}, split(c.Flags+" "+flags)...)); err != nil {
+		return err
+	}
+	if e.Task, err = c.Add(e.Bag, line); err != nil {
+		err = errors.Join(err, c.CloseBag(e.Bag)) // no job tells of it, so nothing would close it
 	}
 	return err
 }
 
-// bagKey tells which jobs can be tasks of one bag: those with the same environment.
-func bagKey(env []string) string {
+// bagKey tells which jobs can be tasks of one bag: those with the same environment and the same flags of their own.
+func bagKey(env []string, flags string) string {
 	env = job.ReplaceEnv(env, func(name string) bool { return slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name) })
 	slices.Sort(env)
+	if flags != "" {
+		env = append(env, flags)
+	}
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", env)))[:16]
-}
-
-// states returns the states of all jobs. In a bag that is over, tasks that are not are cancelled, those that are not mentioned, too.
-func (c *Command) states(entries []Entry) ([]State, error) {
-	type bag struct {
-		tasks map[int]State
-		over  bool
-	}
-	bags := make(map[job.ID]bag)
-	states := make([]State, len(entries))
-	for i, e := range entries {
-		b, asked := bags[e.Bag]
-		if !asked {
-			tasks, over, err := c.States(e.Bag)
-			if err != nil {
-				return nil, err
-			}
-			b = bag{tasks, over || tasks == nil}
-			bags[e.Bag] = b
-		}
-		if states[i] = cmp.Or(b.tasks[e.Task], Waiting); b.over && !states[i].over() {
-			states[i] = Canceled
-		}
-	}
-	return states, nil
-}
-
-func (c *Command) list(all, quiet bool) error {
-	var entries []Entry
-	if err := c.locked(func(l *Ledger) error { entries = l.Entries; return nil }); err != nil {
-		return err
-	}
-	states, err := c.states(entries)
-	for i, e := range entries {
-		switch {
-		case err != nil || !all && states[i].over():
-		case quiet:
-			_, err = fmt.Fprintln(c.Out, e.ID, states[i])
-		default:
-			_, err = fmt.Fprintf(c.Out, "%6d  %-9s  %s  %s\n", e.ID, states[i], e.Bag, e.Name)
-		}
-	}
-	return err
-}
-
-// cancel cancels jobs. Those that are over stay as they are.
-func (c *Command) cancel(l *Ledger, args []string) error {
-	states, err := c.states(l.Entries)
-	if err != nil {
-		return err
-	}
-	tasks := make(map[job.ID][]string)
-	for _, id := range strings.Split(strings.Join(args, ","), ",") {
-		e := l.find(id)
-		if e == nil && id != "all" {
-			return job.ArgumentError(id, "there is no such job", "hq job list --all")
-		}
-		for i := range l.Entries {
-			if one := &l.Entries[i]; (id == "all" || one == e) && !states[i].over() {
-				tasks[one.Bag] = append(tasks[one.Bag], strconv.Itoa(one.Task+1))
-			}
-		}
-	}
-	for _, e := range l.Entries {
-		if named := tasks[e.Bag]; named != nil {
-			err = errors.Join(err, c.Cancel(e.Bag, named))
-			delete(tasks, e.Bag)
-		}
-	}
-	return err
 }
 
 // stop closes the bags, which end when their tasks have.

@@ -2,8 +2,10 @@ package hqhome
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,6 +24,7 @@ type Entry struct {
 	Task int    // from 0
 	Key  string // of the bags that the job may be a task of
 	Name string
+	Told string // as in Submission
 }
 
 // Ledger is the list of the jobs in a folder. While it is open no other process changes it.
@@ -51,7 +54,7 @@ func OpenLedger(dir string) (*Ledger, error) {
 // Close lets other processes have the list.
 func (l *Ledger) Close() error { return l.file.Close() }
 
-// read reads lines "bag BAG TASK KEY NAME"; others are those of earlier versions. A last line that is not whole is cut off.
+// read reads lines "bag BAG TASK KEY NAME TOLD"; others are those of earlier versions, without TOLD too. A last line that is not whole is cut off.
 func (l *Ledger) read() error {
 	text, err := io.ReadAll(l.file)
 	if err != nil {
@@ -64,25 +67,16 @@ func (l *Ledger) read() error {
 		}
 	}
 	for line := range strings.Lines(string(text[:whole])) {
-		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
-		if len(words) == 5 && words[0] == "bag" {
+		words := append(strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 6), "")
+		if len(words) > 5 && words[0] == "bag" {
 			task, err := strconv.Atoi(words[2])
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.file.Name(), err)
 			}
-			l.Entries = append(l.Entries, Entry{ID: len(l.Entries) + 1, Bag: job.ID(words[1]), Task: task, Key: words[3], Name: words[4]})
+			l.Entries = append(l.Entries, Entry{ID: len(l.Entries) + 1, Bag: job.ID(words[1]), Task: task, Key: words[3], Name: words[4], Told: words[5]})
 		}
 	}
 	return nil
-}
-
-// find returns the job with a number, or nil.
-func (l *Ledger) find(id string) *Entry {
-	n, err := strconv.Atoi(id)
-	if err != nil || n < 1 || n > len(l.Entries) {
-		return nil
-	}
-	return &l.Entries[n-1]
 }
 
 // oneWord returns a name without blanks and control characters.
@@ -94,6 +88,26 @@ func oneWord(name string) string {
 func (l *Ledger) Add(e Entry) (int, error) {
 	e.ID = len(l.Entries) + 1
 	l.Entries = append(l.Entries, e)
-	_, err := fmt.Fprintf(l.file, "bag %s %d %s %s\n", e.Bag, e.Task, e.Key, oneWord(e.Name))
+	_, err := fmt.Fprintf(l.file, "bag %s %d %s %s %s\n", e.Bag, e.Task, e.Key, oneWord(e.Name), e.Told)
 	return e.ID, err
+}
+
+// tell leaves the status of a job that has failed where Nextflow looks for it, unless the job itself has done so. Where that is not possible, Nextflow
+// finds some minutes later that the job is no more.
+func (e Entry) tell(s State) {
+	told := filepath.Join(e.Told, ".exitcode")
+	if e.Told == "" || s != Failed && s != Canceled {
+		return
+	}
+	if _, err := os.Lstat(told); err == nil {
+		return
+	}
+	if held, err := os.OpenFile(told+".held", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+		_, _ = held.WriteString("143") // of what SIGTERM has ended
+		_ = held.Close()
+	}
+	// A link never replaces a status that this node does not see yet. Some file systems have none.
+	if err := os.Link(told+".held", told); err != nil && !errors.Is(err, fs.ErrExist) {
+		_ = os.Rename(told+".held", told)
+	}
 }

@@ -54,8 +54,17 @@ type Queue struct {
 	// Rank is what each core of a request counts in the order of pending jobs; zero: that does not depend on the size of a request.
 	Rank Rank `json:"rank,omitzero"`
 	// Depth is for how many pending jobs nodes are reserved while others start before them; 0: unknown, below 0: for none.
-	Depth int   `json:"depth,omitempty"`
-	Words Words `json:"words,omitzero"`
+	Depth int `json:"depth,omitempty"`
+	// Licences are those that the batch system gives to jobs which request them.
+	Licences []Licence `json:"licences,omitempty"`
+	Words    Words     `json:"words,omitzero"`
+}
+
+// Licence is a licence of which the batch system has so many.
+type Licence struct {
+	Name  string `json:"name"`
+	Total int    `json:"total"`
+	Free  int    `json:"free"`
 }
 
 // Rank says how a batch system that prefers large requests orders them: a request goes before the pending jobs whose Queued.Rank is
@@ -71,6 +80,8 @@ type Words struct {
 	Limits      string `json:"limits,omitempty"`      // the commands that show the limits of an account or a QOS
 	// Cores are the arguments with which a CPU of a request is a core, also where its nodes have a CPU for each hardware thread.
 	Cores []string `json:"cores,omitempty"`
+	// Licences are the beginnings of arguments that request licences.
+	Licences []string `json:"licences,omitempty"`
 }
 
 // DefaultPartition returns the name of the partition for jobs that name none; "" without one.
@@ -87,6 +98,7 @@ func (q *Queue) DefaultPartition() string {
 type Partition struct {
 	Name         string        `json:"name"`
 	Default      bool          `json:"default"`
+	Hidden       bool          `json:"hidden,omitempty"` // it is only for those who know its name
 	Closed       string        `json:"closed,omitempty"` // the reason why no job of the user can start or be submitted, or empty
 	Drains       bool          `json:"drains,omitempty"` // it is closed to new jobs of the user only: jobs that are in it start
 	Later        string        `json:"later,omitempty"`  // in words, why no job starts in it now, although jobs can be submitted and wait until it opens
@@ -104,6 +116,11 @@ type Partition struct {
 	Bounds       Bounds        `json:"bounds,omitzero"`           // its own, whatever the account
 	// Forced says by node what a request must name to run there, in the form of a constraint that the words of the request meet.
 	Forced map[int]string `json:"forced,omitempty"`
+	// Accounts are those whose jobs it takes, or with "-" before each name those whose jobs it does not take, and QOSes likewise; nil: it takes all.
+	Accounts []string `json:"accounts,omitempty"`
+	QOSes    []string `json:"qoses,omitempty"`
+	// Preempted says in words what happens to its jobs when jobs of other partitions need the nodes; empty: they keep them.
+	Preempted string `json:"preempted,omitempty"`
 }
 
 // Allows returns how much of a node's resources a job may have in the partition.

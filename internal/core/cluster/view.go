@@ -173,14 +173,7 @@ func (l *lineup) reserved() *Reservation {
 // admits reports whether a request of the view may use a reservation. It may where its account, or those above it, are not known.
 func (l *lineup) admits(r *Reservation) bool {
 	as := l.queue.Accounting.association(l.view.Account, l.view.Partition)
-	if !r.Mine || len(r.Accounts) == 0 || as == nil {
-		return r.Mine
-	}
-	denies := strings.HasPrefix(r.Accounts[0], "-")
-	return denies != slices.ContainsFunc(r.Accounts, func(name string) bool {
-		name, out := strings.CutPrefix(name, "-")
-		return out == denies && (name == as.Account || l.queue.Accounting.within(as.Account, name))
-	})
+	return r.Mine && (as == nil || listed(r.Accounts, func(name string) bool { return name == as.Account || l.queue.Accounting.within(as.Account, name) }))
 }
 
 // unusable returns the reason why a node could not hold a worker, or an empty string.

@@ -89,7 +89,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 			a.pool.measureStartUp(a)
 			e.resize(a.pool)
 		}
-		if a.joined >= a.req.Nodes {
+		if a.Missing, a.PerNode = a.req.Nodes-a.joined, a.req.PerNode; a.Missing <= 0 {
 			a.Due = 0
 		}
 	}
@@ -154,6 +154,7 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 	}
 	p := e.poolFor(job.ShapeOf(r.Request))
 	a := &alloc{id: r.Alloc, req: r.Request, pool: p, requested: at, job: r.Job}
+	a.Licences = r.Request.Batch.Licences
 	if j := e.jobs[r.Job]; j != nil {
 		j.asked++
 	}

@@ -26,13 +26,18 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.moveTask(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
-		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Of: &like.Tasks, Kind: like.Kind(), Through: r.Through, Holds: like.Demand.Most(job.PhaseNone, r.Through)},
-		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Of: &like.Tasks, Kind: like.Kind(), Through: r.Through, Holds: like.Demand.Most(job.PhaseNone, r.Through), GPUs: r.GPUs, Working: at},
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, late: late,
 	}
 	a.lineUp(j.onNode(r.Behind-1, n))
-	a.had = limits(like.needs)
+	a.had, a.uses = limits(like.needs), like.needs.Uses
+	if a.uses != "" {
+		e.scarce.Take(&like.Tasks, a.uses)
+		e.scarceChanged()
+	}
 	j.begun = true
 	j.joinAttempt(a)
+	e.occupyShares(a, r.Gang)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
 	if a.alloc != nil {
@@ -52,7 +57,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 	e.unwantGrant(a)
 	if a.Shuffles() {
-		a.working = at
+		a.Working = at
 	}
 	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Of.Demand.Most(a.Through, p))
 	e.nodeFreed(a.node)
@@ -85,8 +90,13 @@ func (e *Engine) unwantGrant(a *attempt) {
 func (e *Engine) removeAttempt(at job.Time, a *attempt) {
 	e.unwantGrant(a)
 	lead, next := a.leaveLine()
-	a.job.pool.Vacate(&a.node.Node, &a.Running, at.Sub(a.working))
+	a.job.pool.Vacate(&a.node.Node, &a.Running, at.Sub(a.Working))
+	e.vacateShares(at, a)
 	a.job.partAttempt(a)
+	if a.uses != "" {
+		e.scarce.Return(a.uses)
+		e.scarceChanged()
+	}
 	if lead == nil && next != nil {
 		next.takeOver(at, a.Holds)
 	}
@@ -137,21 +147,23 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.slow(at, n)
 	}
 	if a.late && r.Outcome != event.Done || r.Slow {
-		j.tasksAlike(i).spent += at.Sub(a.working)
+		j.tasksAlike(i).spent += at.Sub(a.Working)
 	}
 	if t.status == done || t.status == failed {
 		return // another attempt was first
 	}
-	avoid := int32(n.Index)
-	switch r.Outcome {
-	case event.Done:
+	if r.Outcome == event.Done {
 		if a.track == nil { // the record is replayed
 			a.track = straggler.Unpack(r.Source, r.Curve)
 		}
 		e.applyDone(at, a, r.Stats)
 		return
+	}
+	blamed := a.blamed(r.LostOn)
+	avoid := int32(blamed[0].Index)
+	switch r.Outcome {
 	case event.Failed:
-		e.strike(at, n)
+		e.strike(at, a, blamed)
 		j.noteBad(i, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
 		if (int(t.fails) >= j.tasksAlike(i).attempts || r.Last) && j.firstAttempt(i) == nil {
@@ -171,7 +183,10 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			j.cutShort(a, at)
 			break
 		}
-		e.strike(at, n)
+		e.strike(at, a, blamed)
+		if r.Lack == event.LackDisk {
+			j.noteBad(i, n)
+		}
 		t.lost = min(t.lost, 254) + 1
 		j.lastLost = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 	case event.Killed:
@@ -184,7 +199,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			t.lost = min(t.lost, 254) + 1
 		}
 	case event.Broken:
-		e.strike(at, n)
+		e.strike(at, a, blamed)
 		j.noteBad(i, n)
 		if j.broken == "" {
 			j.broken = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
@@ -221,6 +236,9 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 		n.alloc.pool.done++
 	}
 	n.Health.Good()
+	for _, h := range a.shares {
+		h.node.Health.Good()
+	}
 	e.learnMeasures(a, at, stats, kept)
 }
 
@@ -233,7 +251,7 @@ func (e *Engine) fail(a *attempt, reason string) {
 	delete(j.failedOn, int32(i))
 	j.noteFailed(int32(i))
 	j.fails++
-	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)
+	j.lastFail = fmt.Sprintf("%s failed in %s, last on %s: %s", j.work.NameOf(i), job.Count(n, "attempt"), a.node.id, reason)
 }
 
 // slow counts a slow attempt against its node. Tasks that waited for that node may start elsewhere now.
@@ -245,13 +263,16 @@ func (e *Engine) slow(at job.Time, n *node) {
 	}
 }
 
-// strike counts a failed or lost attempt against its node.
-func (e *Engine) strike(at job.Time, n *node) {
-	if n.alloc == nil || n.alloc.ended {
+// strike counts a failed or lost attempt against those of its nodes.
+func (e *Engine) strike(at job.Time, a *attempt, nodes []*node) {
+	if a.node.alloc == nil || a.node.alloc.ended {
 		return
 	}
-	if p := n.alloc.pool; n.Health.Bad(at, p.done, e.cfg.Trust) {
-		e.changed(p)
-		e.stale = true
+	p := a.node.alloc.pool
+	for _, n := range nodes {
+		if n.Health.Bad(at, p.done, e.cfg.Trust) {
+			e.changed(p)
+			e.stale = true
+		}
 	}
 }

@@ -53,7 +53,7 @@ func (e *Engine) enterLine(j *jobState) {
 	j.demand()
 	j.recount()
 	j.setUrgency(e.now)
-	j.Priority = sched.Priority{Rank: p.Rank(&j.Job), Order: e.orders}
+	j.Priority = sched.Priority{Level: j.work.Priority, Rank: p.Rank(&j.Job), Order: e.orders}
 	j.supply = supply{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation
@@ -152,6 +152,8 @@ func (e *Engine) applyLive(at job.Time, j *jobState, r event.Record) {
 		e.dirtyOver = true // its map outputs are of no use any more
 	case event.JobEnded:
 		e.applyJobEnded(at, j, r)
+	case event.TermsChanged:
+		e.applyTerms(j, r)
 	case event.JobPlanned:
 		j.applyPlanned(at, r)
 	case event.NeedsChanged:

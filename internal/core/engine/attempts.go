@@ -67,14 +67,31 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		}
 		return
 	}
-	r.Cut, r.Slow, r.Last, r.Size = false, false, false, 0
+	if r.Outcome != event.Done && r.Outcome != event.Requeued && a.lingers() {
+		told := r // r itself stays off the heap
+		a.over = &overdue{told: &told}
+		return
+	}
+	e.endTold(a, r)
+}
+
+// endTold ends an attempt as its worker said.
+func (e *Engine) endTold(a *attempt, r event.AttemptEnded) {
+	told := r.Cut // its worker was told to end
+	r.Cut, r.Slow, r.Last, r.Size, r.LostOn = false, false, false, 0, ""
+	if r.Outcome == event.Lost {
+		r.LostOn = a.lostOn
+	}
 	r.Returned = r.Returned && r.Outcome == event.Killed && a.KillReason == ""
+	r.Shares = r.Shares[:min(len(r.Shares), 1+len(a.shares))]
 	if r.Outcome == event.Outgrown { // no worker knows that
 		r.Outcome = event.Failed
 	}
 	switch {
 	case r.Outcome == event.Done && a.job.tasks[a.ID.Task].status == done:
 		r.Outcome, r.Reason = event.Killed, beaten
+	case a.lack != "" && r.Outcome != event.Done && r.Outcome != event.Requeued:
+		r = e.shareLost(a, r, told)
 	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the wall time of its allocation was over"}
 	case r.Returned:
@@ -82,7 +99,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r = e.requeued(a, r)
 	case r.Outcome == event.Failed && r.Lack != event.LackNothing:
 		r = e.outgrown(a, r)
-	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and reports that
+	case r.Outcome == event.Lost && told && !a.endless():
 		r.Cut = true
 	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:
 		r = e.tooOften(a, r)
@@ -112,7 +129,11 @@ func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 
 // loseAttempt ends an attempt whose worker or node is gone.
 func (e *Engine) loseAttempt(a *attempt, reason string) {
-	e.recordEnd(a, e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
+	r := event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}
+	if a.shares != nil {
+		r.LostOn = a.node.id
+	}
+	e.recordEnd(a, e.tooOften(a, r))
 }
 
 // fetchFailed handles a report that a map's output is damaged or out of reach: the map

@@ -17,12 +17,15 @@ const pauseOfLines = 1000
 
 // sendBehind starts tasks of the candidate behind an attempt that has just started.
 func (e *Engine) sendBehind(c *sched.Candidate, n *node, lead *attempt) {
+	if lead.job.pool.HeldForGang(&n.Node) {
+		return
+	}
 	for k := e.behind(c, lead.job); k > 0; k-- {
 		i, ok := c.Ready.Fresh(n.Host)
 		if !ok {
 			return
 		}
-		lead = e.startTask(c, n, i, lead)
+		lead = e.startTask(c, n, i, lead, nil)
 	}
 }
 
@@ -31,7 +34,7 @@ func (e *Engine) sendBehind(c *sched.Candidate, n *node, lead *attempt) {
 func (e *Engine) behind(c *sched.Candidate, j *jobState) int {
 	w := &j.work
 	switch most := e.cfg.Behind; {
-	case most == 0, c.Kind != job.BagTask, c.Urgent, c.Through != job.BagTask.Last():
+	case most == 0, c.Kind != job.BagTask, c.Urgent, c.Uses != "", c.Demand.GPU%job.Milli != 0, c.Through != job.BagTask.Last():
 		return 0
 	case j.counts[0].done < j.singly, w.Throttle > 0, w.MaxFails >= 0, c.Ready.Count() < 2*most*j.pool.Cores:
 		return 0
@@ -90,6 +93,6 @@ func (a *attempt) leaveLine() (lead, next *attempt) {
 func (a *attempt) takeOver(at job.Time, holds job.Vector) {
 	p := a.job.pool
 	p.Vacate(&a.node.Node, &a.Running, 0)
-	a.Holds, a.Behind, a.working = holds, false, at
+	a.Holds, a.Behind, a.Working = holds, false, at
 	p.Occupy(&a.node.Node, &a.Running)
 }

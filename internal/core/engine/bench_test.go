@@ -100,6 +100,35 @@ func BenchmarkPhasesCompletions(b *testing.B) {
 	}
 }
 
+// BenchmarkGangWaits measures the end of an attempt on one of 1,000 nodes of 64 cores that a gang waits for, with smaller tasks behind it.
+func BenchmarkGangWaits(b *testing.B) {
+	for _, known := range []time.Duration{0, time.Minute} {
+		b.Run(fmt.Sprintf("known=%v", known), func(b *testing.B) {
+			const nodes, cores = 1000, 64
+			w := &bench{e: engine.New(engine.Config{Order: sched.FIFO})}
+			submit := func(id job.ID, tasks int, gang job.Gang, time time.Duration) {
+				terms := oneCore
+				terms.Gang = gang
+				w.step(step.Submit{Work: job.Work{ID: id, Kind: job.Bag, Tasks: tasks, Terms: terms, Followup: job.Followup{TaskTimes: job.TaskTimes{TaskTime: time}},
+					Alloc: job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: cores}}}})
+			}
+			submit("bag-1", nodes*cores, job.Gang{}, known)
+			for i := range nodes {
+				w.step(step.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: job.Resources{CPUs: cores}}})
+				w.now += job.Time(time.Millisecond)
+			}
+			submit("bag-2", 1, job.Gang{Ranks: nodes * cores / 2}, 0)
+			submit("bag-3", 1e6, job.Gang{}, 0)
+			b.ResetTimer()
+			for range b.N {
+				w.finish()
+				w.now += job.Time(time.Millisecond)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N), "µs/end")
+		})
+	}
+}
+
 // BenchmarkPhaseDecision measures a decision for one node of 10,000, with 100 jobs that each have phases of their own: an
 // attempt ends, and the candidates for its node are compared.
 func BenchmarkPhaseDecision(b *testing.B) {

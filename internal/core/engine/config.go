@@ -42,6 +42,8 @@ type Config struct {
 	// Default 0: none is sent before it can begin.
 	Behind int
 	Ahead  time.Duration
+	// Limits says how much all attempts together may use of what jobs share, by name (job.Uses).
+	Limits map[string]int
 	// AgeingShare is the share of a pool's cores by which a waiting job ages in the order
 	// sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64

@@ -108,7 +108,10 @@ func (j *jobState) dump(w io.Writer) {
 			fmt.Fprintf(w, "  behind %v\n", a.behind.ID)
 		}
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
-			a.ID, a.node.id, a.Through, a.phase, a.working, a.commit, a.asked, a.late)
+			a.ID, a.node.id, a.Through, a.phase, a.Working, a.commit, a.asked, a.late)
+		for _, h := range a.shares {
+			fmt.Fprintf(w, "  and on %s, holds %v\n", h.node.id, h.Holds)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ func (e *Engine) recordEnd(a *attempt, r event.AttemptEnded) {
 	if r.Cut {
 		r = e.tooLong(a, r)
 	}
+	e.leaveGang(a)
 	e.emit(r)
 	e.unblock()
 	j, task := a.job, a.ID.Task
@@ -126,5 +127,8 @@ func (e *Engine) recordEnd(a *attempt, r event.AttemptEnded) {
 // mayDuplicate reports whether an attempt of one of these tasks of a bag may get a duplicate. If so it must ask before it commits.
 // With an interval of 3 s, tasks that take less than 10 s on average are too short for that.
 func (e *Engine) mayDuplicate(j *jobState, t *byNeeds) bool {
-	return j.work.MayDuplicate(job.BagTask) && t.Left.Mean() >= e.cfg.AssessEvery*10/3
+	return j.work.MayDuplicate(job.BagTask) && t.twice() && t.Left.Mean() >= e.cfg.AssessEvery*10/3
 }
+
+// twice reports whether two attempts of one of these tasks may run at once. Gangs hold too much for that, and so do tasks that use what all jobs share.
+func (t *byNeeds) twice() bool { return !t.Begin.Several() && t.needs.Uses == "" }

@@ -5,14 +5,16 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/sched"
 	"berth/internal/core/step"
 )
 
 // Engine is the state of all jobs, tasks, nodes and allocations, with the decisions over
 // them. Its methods must not be called concurrently.
 type Engine struct {
-	cfg Config
-	now job.Time // of the present step
+	cfg    Config
+	scarce *sched.Scarce // what all pools share
+	now    job.Time      // of the present step
 
 	jobs      map[job.ID]*jobState
 	line      []*jobState // all jobs, in order of submission
@@ -58,8 +60,11 @@ type Output struct {
 
 // New returns an engine without jobs or allocations.
 func New(cfg Config) *Engine {
+	scarce := sched.NewScarce()
+	scarce.SetLimits(cfg.Limits)
 	return &Engine{
 		cfg:      cfg.withDefaults(),
+		scarce:   scarce,
 		jobs:     make(map[job.ID]*jobState),
 		nodes:    make(map[job.NodeID]*node),
 		nodeList: make([]*node, 1),
@@ -118,6 +123,10 @@ func (e *Engine) handle(in step.Input) error {
 		return e.cancel(in)
 	case step.Resume:
 		return e.resume(in)
+	case step.SetLimits:
+		return e.setLimits(in)
+	case step.Set:
+		return e.setTerms(in)
 	case step.Add:
 		return e.addTasks(in)
 	case step.Close:

@@ -218,7 +218,9 @@ func (x *explanation) tasks() {
 			break
 		}
 		count -= c.Ready.Count()
-		told = x.room(c) || told
+		if !x.scarce(c) {
+			told = x.room(c) || told
+		}
 	}
 	if told {
 		x.before()
@@ -255,6 +257,10 @@ func (x *explanation) room(c *sched.Candidate) bool {
 	}
 	need := c.Peak.Resources()
 	need.GPUType = c.GPUType
+	if c.Several() {
+		x.gangRoom(c, need)
+		return true
+	}
 	want, kept := explain.With("%s each", need), ""
 	if c.Kind == job.ReduceTask {
 		want, kept = explain.With("%s each to shuffle in", need.Mem), x.kept(c)
@@ -265,7 +271,7 @@ func (x *explanation) room(c *sched.Candidate) bool {
 			continue
 		}
 		var lacks []explain.Shortage
-		if !x.e.cfg.Scheduler.WholeCores || c.Demand.GPU > n.Free().GPU {
+		if !x.e.cfg.Scheduler.WholeCores || c.Demand.GPU > n.FreeFor(c.Demand).GPU {
 			lacks = n.Shortages(&x.j.Job, c.Demand, x.phase)
 		}
 		if len(lacks) > 0 {
@@ -275,6 +281,22 @@ func (x *explanation) room(c *sched.Candidate) bool {
 	}
 	x.add("%s for %s: %s%s", waiting(c), want, explain.Few(nodes), kept)
 	return true
+}
+
+// gangRoom adds how many nodes a gang needs at once and how many have room, and which are reserved for it.
+func (x *explanation) gangRoom(c *sched.Candidate, need job.Resources) {
+	r := x.j.pool.GangRoom(c, x.now)
+	if r.Nodes == 0 {
+		x.add("%s for an allocation that holds %s at once, each with %s", waiting(c), job.Count(c.Ranks, "rank"), need)
+		return
+	}
+	held := make([]job.NodeID, len(r.Held)) // those that are reserved
+	for i, n := range r.Held {
+		held[i] = x.e.nodeList[n.Index].id
+	}
+	x.add("%s for %s at once (%s with %s each); there is room now on %s, for %s%s%s", waiting(c), job.Count(r.Nodes, "node"), job.Count(c.Ranks, "rank"), need,
+		job.Count(r.Free, "node"), job.Count(r.Ranks, "rank"), explain.If("; reserved for it: %s", len(held) > 0, explain.Few(held)),
+		explain.If(", expected to be free in %s", r.Start > 0, x.until(r.Start)))
 }
 
 // waiting returns how many of the tasks of a candidate are ready, in words.
@@ -291,7 +313,7 @@ func (x *explanation) kept(c *sched.Candidate) string {
 
 // without returns why no task of the candidate starts on the node.
 func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Shortage) string {
-	free, has := n.Free().Resources(), n.Capacity.Resources()
+	free, has := n.FreeFor(c.Demand).Resources(), n.Capacity.Resources()
 	need := c.Peak.Resources()
 	free.GPUType, has.GPUType, need.GPUType = n.GPUType, n.GPUType, c.GPUType
 	switch {
@@ -305,6 +327,8 @@ func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Short
 		return explain.With("%s has %s free and %s of at most %s shuffling", n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
 	case !x.j.pool.Suits(c, &n.Node, x.now):
 		return explain.With("on %s they have failed, and another node can run them", n.id)
+	case !n.alloc.Has(c.Licensed, true):
+		return explain.With("on %s too few licences of its allocation are free, which has %s", n.id, string(n.alloc.Licences))
 	case len(lacks) > 0:
 		return explain.With("on %s %s", n.id, explain.Lacks(lacks))
 	}
@@ -365,13 +389,15 @@ func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.no
 
 // before adds which jobs with something to start come first, and why.
 func (x *explanation) before() {
-	var earlier, shorter, aged, fairer []job.ID
+	var earlier, shorter, aged, fairer, higher []job.ID
 	for _, k := range x.j.pool.active {
 		jobs := &earlier
 		ahead, behind := x.j.pool.Ahead(&k.Job, &x.j.Job), x.j.pool.Ahead(&x.j.Job, &k.Job)
 		switch {
 		case !k.active() || !k.inLine(), behind, !ahead && !k.Before(x.j.Priority):
 			continue
+		case k.Level != x.j.Level:
+			jobs = &higher
 		case ahead:
 			jobs = &fairer
 		case k.Rank == x.j.Rank:
@@ -387,6 +413,7 @@ func (x *explanation) before() {
 	if len(earlier) > 0 {
 		x.add("before it in line: %s", explain.Few(earlier))
 	}
+	x.first(higher, "a higher priority")
 	x.first(shorter, "less left to do")
 	x.first(aged, "more waiting time")
 	x.first(fairer, "less of a fair share")

@@ -18,6 +18,8 @@ func (e *Engine) fromWorker(in step.FromWorker) error {
 	switch {
 	case n == nil:
 		return nil
+	case n.id != in.Node && e.fromShare(id, in):
+		return nil
 	case n.id != in.Node:
 		return foreign(in.Node, fmt.Sprintf("it reports on %s, which runs on %s", id, n.id))
 	}
@@ -31,8 +33,9 @@ func foreign(node job.NodeID, what string) error {
 // lostRun is an attempt that was given up as lost. Its worker may still report its end,
 // or that it still runs.
 type lostRun struct {
-	n    int // number of the attempt
-	node *node
+	n      int // number of the attempt
+	node   *node
+	shares []*share
 }
 
 // ranOn returns the node of an attempt that runs, or that was given up as lost while its
@@ -57,5 +60,5 @@ func (j *jobState) noteLost(a *attempt) {
 		j.lostRuns = make(map[int32][]lostRun)
 	}
 	task := int32(a.ID.Task)
-	j.lostRuns[task] = append(j.lostRuns[task], lostRun{a.ID.N, a.node})
+	j.lostRuns[task] = append(j.lostRuns[task], lostRun{a.ID.N, a.node, a.shares})
 }

@@ -76,10 +76,10 @@ func (j *jobState) growthLimit(n job.Needs, what int) int64 {
 		most = math.MaxInt64
 	}
 	if node := j.work.NodeMem; node > 0 {
-		most = min(most, node)
+		most = min(most, node/j.together(n))
 	}
 	if p := j.pool; p != nil && p.shape.Endless() && p.Unit.Memory > 0 {
-		most = min(most, p.Unit.Memory)
+		most = min(most, p.Unit.Memory/j.together(n))
 	}
 	return max(n.Mem, most)
 }

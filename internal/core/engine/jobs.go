@@ -14,7 +14,7 @@ func (e *Engine) submit(w job.Work) error {
 	if e.jobs[w.ID] != nil {
 		return step.UserError(w.ID, "the job was already submitted", "")
 	}
-	if err := step.CheckAllocs(&w); err != nil {
+	if err := cmp.Or(step.CheckAllocs(&w), e.checkAllUses(&w)); err != nil {
 		return err
 	}
 	e.emit(event.JobSubmitted{Work: w})
@@ -62,7 +62,7 @@ func (e *Engine) resume(in step.Resume) error {
 	}
 	next := j.work
 	in.Change(&next)
-	if err := step.CheckAllocs(&next); err != nil {
+	if err := cmp.Or(step.CheckAllocs(&next), e.checkAllUses(&next)); err != nil {
 		return err
 	}
 	e.emit(in.JobResumed)

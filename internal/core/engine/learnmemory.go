@@ -12,7 +12,7 @@ import (
 // learnMemory learns from a task that is done what it used.
 func (j *jobState) learnMemory(a *attempt, stats []job.PhaseStat) {
 	g := &j.growth
-	if !g.on {
+	if !g.on || a.Of.Begin.Several() { // what it used is for all ranks together
 		return
 	}
 	t := j.tasksAlike(a.ID.Task)

@@ -34,7 +34,7 @@ func (p *planner) answer(a step.Plan) job.Answer {
 	now, _ := p.w.Engine.Job(a.Job)
 	spec.Request.Partition, spec.Request.NoScout = now.Alloc.Batch.Partition, p.choose(4) == 0
 	if work.Kind == job.Bag {
-		spec.Bag = &job.BagSpec{Command: []string{"x"}, Need: work.Need, Open: work.Open, Throttle: work.Throttle}
+		spec.Bag = &job.BagSpec{Command: []string{"x"}, Need: work.Need, Gang: work.Gang, Open: work.Open, Throttle: work.Throttle}
 	} else {
 		spec.MapReduce = &job.MapReduceSpec{Reduces: work.Reduces, MapNeed: work.Need, ReduceNeed: work.ReduceNeed}
 	}

@@ -33,7 +33,7 @@ func (l *losses) reason() string {
 func (e *Engine) cutOff(a *alloc) bool {
 	return !a.pool.shape.Endless() && !a.Retired && slices.ContainsFunc(a.pool.active, func(j *jobState) bool {
 		return j.active() && slices.ContainsFunc(j.unstarted(), func(t *byNeeds) bool {
-			return !a.hasBegun() || sched.InTime(e.now, a.Ends, t.span) && a.fitsTask(t.Need)
+			return !a.hasBegun() || sched.InTime(e.now, a.Ends, t.span) && a.fitsTask(t)
 		})
 	})
 }

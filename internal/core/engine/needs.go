@@ -35,6 +35,16 @@ func (j *jobState) newNeeds(kind job.TaskKind, n job.Needs) *byNeeds {
 	return t
 }
 
+// licensed returns the part of what a task uses that are licences which are requested from a batch system for the job's tasks.
+func (j *jobState) licensed(u job.Uses) (of job.Uses) {
+	for name, n := range u.All() {
+		if j.work.Alloc.Batch.Licences.Of(name) > 0 {
+			of = of.With(name, n)
+		}
+	}
+	return of
+}
+
 // addTasks adds tasks behind those of the job, with the needs of these runs.
 func (j *jobState) addTasks(runs []job.NeedsRun) {
 	for _, r := range runs {

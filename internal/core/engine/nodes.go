@@ -34,13 +34,23 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	here := make(map[job.Attempt]bool, len(has))
 	for _, id := range has {
 		here[id] = true
-		if a := e.runningAttempt(id); a == nil && !e.revive(n, id) || a != nil && a.node != n {
+		if a := e.runningAttempt(id); a == nil && !e.revive(n, id) || a != nil && !a.isOn(n) {
 			e.do(step.Kill{Attempt: id, Node: n.id, Reason: "it was given up as lost"})
+			if e.mayBeGang(id) {
+				e.do(step.Leave{Attempt: id, Node: n.id})
+			}
 		}
 	}
 	for _, a := range e.attemptsOn(n) {
-		if !here[a.ID] {
-			e.loseAttempt(a, "its worker was restarted")
+		switch {
+		case !here[a.ID]:
+			e.loseOn(a, n, "its worker was restarted")
+			continue
+		case a.node != n:
+			e.endOverdue(a)
+			continue // its first node is told what it is to be told
+		case a.over != nil:
+			e.do(step.Kill{Attempt: a.ID, Node: n.id, Reason: "it was given up as lost"})
 			continue
 		}
 		if a.asks, a.puts = false, false; e.contested(a.job) {
@@ -62,15 +72,19 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 }
 
 // revive restores an attempt that was given up as lost, unless its task was started again.
-// Reduces are not restored, as the worker may have a wider grant than the engine knows.
+// Reduces are not restored, as the worker may have a wider grant than the engine knows; nor are gangs, which other nodes have left, and tasks that
+// share a GPU, of which others may have a share meanwhile.
 func (e *Engine) revive(n *node, id job.Attempt) bool {
 	j := e.jobs[id.Job]
-	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.kindIndex(id.Task) == 1 {
+	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.kindIndex(id.Task) == 1 || j.tasksAlike(id.Task).Begin.Several() {
 		return false
 	}
 	t, like := &j.tasks[id.Task], j.tasksAlike(id.Task)
 	c := &like.Begin
-	if e.ranOn(id) != n || !j.startable(like) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) {
+	if short, _ := e.scarce.Short(c); short != "" || c.Demand.GPU%job.Milli != 0 {
+		return false // others use it meanwhile
+	}
+	if e.ranOn(id) != n || !j.startable(like) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) || !n.Alloc.Has(c.Licensed, true) {
 		return false
 	}
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Mem: j.memory(id.Task)})
@@ -158,7 +172,7 @@ func (e *Engine) nodeDown(in step.NodeDown) {
 // its map outputs are lost, too.
 func (e *Engine) endNode(n *node, reason string) {
 	for _, a := range e.attemptsOn(n) {
-		e.loseAttempt(a, reason)
+		e.loseOn(a, n, reason)
 	}
 	if !n.hasOutputs() {
 		e.dropOutputs(func(h *node) bool { return h == n })
@@ -246,7 +260,7 @@ func (e *Engine) recover() {
 			e.emit(event.NodeLost{Node: n.id, Reason: n.reason, Unseen: true})
 		case n.state == gone:
 			for _, a := range e.attemptsOn(n) {
-				e.loseAttempt(a, "its node is gone")
+				e.loseOn(a, n, "its node is gone")
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -85,6 +86,9 @@ func (e *Engine) addTasks(in step.Add) error {
 		}
 	}
 	r, err := j.ownNeeds(in.TasksAdded)
+	for _, n := range r.Further {
+		err = cmp.Or(err, e.checkUses(j.ID, n.In(j.work.Terms.Needs())))
+	}
 	if err != nil {
 		return err
 	}

@@ -69,11 +69,19 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	case !pr.ok && vain:
 		e.stopJob(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
+	case e.awaitsHosts(j, pr):
+	case j.pool.shape.Endless() && !j.work.Alloc.Remote.Away() && !(&alloc{req: j.work.Alloc}).fitsTask(of):
+		e.stopJob(j, event.StateFailed, job.CodeFailed, "its allocation has no room for some of its tasks")
 	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
 		e.request("", j.work.Alloc)
 	case e.now >= at:
 		e.plan(j, why)
 	}
+}
+
+// awaitsHosts reports whether tasks that have no room wait for hosts of an allocation that is there: hosts differ, and are tried until they are back.
+func (e *Engine) awaitsHosts(j *jobState, pr prospect) bool {
+	return j.work.Alloc.Remote.Away() && pr.short == 0 && slices.ContainsFunc(j.pool.allocs, func(a *alloc) bool { return !a.Retired })
 }
 
 // exhausted reports whether as many allocations came to nothing as a job may have.
@@ -94,6 +102,9 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 	if !pr.ok {
 		return e.lack(j.pool, pr, of), later
 	}
+	if pr.good() && j.pool.shape.Endless() {
+		return "", 0
+	}
 	if j.losses.planned != 0 {
 		later = max(later, j.losses.planned.Add(planRetry))
 	}
@@ -108,6 +119,8 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 		return fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()), grown
 	case j.behind:
 		return "it is behind its deadline", later
+	case j.isReset():
+		return "its options were changed", soon
 	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.exhausted():
 		return j.losses.reason(), later
 	}
@@ -181,7 +194,7 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 	for _, a := range j.live {
 		if a != nil && a.Kind == job.BagTask {
 			n := &r.Needs[j.needsIndex(a.ID.Task)]
-			n.Ages = append(n.Ages, max(0, e.now.Sub(a.working)))
+			n.Ages = append(n.Ages, max(0, e.now.Sub(a.Working)))
 		}
 	}
 	for _, a := range j.pool.allocs {
@@ -336,7 +349,7 @@ func (e *Engine) replan(j *jobState, why string, at job.Time) {
 }
 
 func (j *jobState) applyPlanned(at job.Time, r event.JobPlanned) {
-	j.work.Scout, j.losses = r.Scout, losses{planned: at}
+	j.work.Scout, j.losses, j.reset = r.Scout, losses{planned: at}, false
 	for _, t := range j.of {
 		if d := r.Upper()[sched.KindIndex(t.Kind())]; d > 0 {
 			t.Left.Hint = d

@@ -31,6 +31,7 @@ func (e *Engine) poolFor(s job.Shape) *pool {
 		}
 	}
 	p := &pool{shape: s, Pool: e.cfg.Scheduler.Pool(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare)}
+	p.Scarce = e.scarce
 	e.pools = append(e.pools, p)
 	return p
 }
@@ -58,6 +59,9 @@ func (p *pool) addJob(j *jobState) {
 func (p *pool) removeJob(j *jobState, at job.Time) {
 	p.active = slices.DeleteFunc(p.active, func(k *jobState) bool { return k == j })
 	p.Leave(&j.Job)
+	p.Gangs = p.Gangs && slices.ContainsFunc(p.active, func(k *jobState) bool {
+		return slices.ContainsFunc(k.of, func(t *byNeeds) bool { return t.Begin.Several() })
+	})
 	j.pool = nil
 	if len(p.active) == 0 {
 		p.idleSince = max(p.idleSince, at)

@@ -62,7 +62,7 @@ func history(t rapid.TB, choose func(n int) int, jobs, moves int) *enginetest.Le
 	}
 	for range moves {
 		w.Move()
-		if choose(20) == 0 {
+		if choose(40) == 0 {
 			same(t, w)
 		}
 		if choose(100) == 0 {
@@ -82,7 +82,7 @@ func same(t rapid.TB, w *enginetest.World) {
 	}
 }
 
-// TestWorld checks that no node is oversubscribed, each task is committed once, of jobs that write the same files the bytes of the one stand that
+// TestWorld checks that no node is oversubscribed, gangs start as a whole, each task is committed once, of jobs that write the same files the bytes of the one stand that
 // claimed them last, nothing that is done runs again, a replayed journal gives the same state, no room is left unused, and every
 // job ends. Histories are short, and shrink when one fails.
 func TestWorld(t *testing.T) {
@@ -126,17 +126,17 @@ func sharedFiles(t rapid.TB, r *rand.Rand) int {
 func TestWorldSeeds(t *testing.T) {
 	var all enginetest.Duplicates
 	lines := 0
-	n, later := seeds.Count(t, *someSeeds), 0
+	n, later, gangs := seeds.Count(t, *someSeeds), 0, 0
 	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		t.Logf("seed %d", seed)
 		ledger := history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
 		seen := ledger.Duplicates
-		lines, later = lines+ledger.Lines, later+ledger.Claims.Later
+		lines, later, gangs = lines+ledger.Lines, later+ledger.Claims.Later, gangs+ledger.Gangs
 		all.Begun, all.Won, all.Killed, all.Slow = all.Begun+seen.Begun, all.Won+seen.Won, all.Killed+seen.Killed, all.Slow+seen.Slow
 	}
-	t.Logf("duplicates: %+v, behind others: %d, files of later jobs: %d", all, lines, later)
-	if n >= 15 && (lines == 0 || later == 0 || all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
+	t.Logf("duplicates: %+v, behind others: %d, files of later jobs: %d, gangs on several nodes: %d", all, lines, later, gangs)
+	if n >= 15 && (lines == 0 || gangs == 0 || later == 0 || all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
 		t.Errorf("something did not happen: %+v", all)
 	}
 }

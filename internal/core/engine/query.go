@@ -92,7 +92,7 @@ func (e *Engine) expects(a *alloc) (next, free job.Time) {
 			if mean == 0 {
 				return 0, 0
 			}
-			done := max(r.working.Add(mean), e.now)
+			done := max(r.Working.Add(mean), e.now)
 			if next == 0 || done < next {
 				next = done
 			}
@@ -109,7 +109,7 @@ func (e *Engine) expects(a *alloc) (next, free job.Time) {
 			if n > 0 && mean == 0 {
 				return 0, 0
 			}
-			waits += float64(n) * mean.Seconds() * float64(max(1, t.Need.CPUs))
+			waits += float64(n) * mean.Seconds() * float64(max(1, t.Left.CPUs))
 		}
 	}
 	for _, b := range a.pool.allocs {

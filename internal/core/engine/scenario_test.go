@@ -111,6 +111,10 @@ func (s *scenario) query(verb string, a args) bool {
 		for _, n := range s.e.Nodes() {
 			fmt.Fprintf(&s.out, "  %s %s running %d used {%d %d} of {%d %d} suspected %t\n", n.ID, n.State, n.Running, n.Used.CPUs, n.Used.Mem, n.Capacity.CPUs, n.Capacity.Mem, n.Suspected)
 		}
+	case "in-use":
+		for _, l := range s.e.Limits() {
+			fmt.Fprintf(&s.out, "  %s\n", l.Words())
+		}
 	case "kept":
 		fmt.Fprintf(&s.out, "  %d of %v\n", s.e.Kept(), s.e.Uncleared())
 	case "timeout":
@@ -124,6 +128,7 @@ func (s *scenario) query(verb string, a args) bool {
 		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
 		s.cfg.Order, s.cfg.Scheduler = sched.Order(a.str("order", "")), scheduler(a.str("scheduler", ""))
 		s.cfg.Yield = a.str("yield", "") != ""
+		s.cfg.Limits = s.limits(a.str("limits", ""))
 		s.cfg.Behind, s.cfg.Ahead = a.num("behind", 0), s.duration(a.str("ahead", "0s"))
 		s.e, s.journal = engine.New(s.cfg), nil
 	case "known":
@@ -212,6 +217,10 @@ func (s *scenario) input(verb string, a args) step.Input {
 			in.Terms = &w.Terms
 		}
 		return step.Resume{JobResumed: in}
+	case "limits":
+		return step.SetLimits{Limits: s.limits(a.pos[0])}
+	case "set":
+		return step.Set{TermsChanged: event.TermsChanged{Job: a.job(0), Terms: s.work(a).Terms, PlaceOnly: a.flag("place-only")}}
 	case "finalized":
 		return step.Finalized{Job: a.job(0), Failed: a.flag("failed"), Reason: a.key["reason"]}
 	case "join":
@@ -271,7 +280,7 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	case "ended":
 		for o := event.Done; o <= event.Outgrown; o++ {
 			if o.String() == a.pos[1] {
-				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Lack: s.lack(a.str("lack", "")), Returned: a.flag("returned"), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
+				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Lack: s.lack(a.str("lack", "")), Returned: a.flag("returned"), Cut: a.flag("cut"), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
 			}
 		}
 	}
@@ -282,13 +291,17 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 // work makes a job of "ID tasks=3 need=1,512M …" or "ID maps=3 reduces=2 …".
 func (s *scenario) work(a args) job.Work {
 	w := job.Work{ID: a.job(0), Name: a.pos[0], Kind: job.Bag, Tasks: a.num("tasks", 0), Terms: job.Terms{Attempts: a.num("attempts", 1),
-		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Weight: float64(a.num("weight", 0)), Need: s.resources(a.str("need", "1,1G"))}}
+		MaxFails: a.num("max-fails", -1), Throttle: a.num("throttle", 0), Weight: float64(a.num("weight", 0)), Priority: a.num("priority", 0), Need: s.resources(a.str("need", "1,1G"))}}
 	if _, ok := a.key["maps"]; ok {
 		w.Kind, w.Tasks, w.Reduces, w.MaxFails = job.MapReduce, a.num("maps", 0), a.num("reduces", 0), 0
 		w.ReduceAttempts, w.ReduceNeed = w.Attempts, s.resources(a.str("reduce-need", "1,1G"))
 		f, err := strconv.ParseFloat(a.str("slow-start", "1"), 64)
 		s.must(err)
 		w.SlowStart = f
+	}
+	w.Gang = job.Gang{Ranks: a.num("ranks", 0), RanksPerNode: a.num("ranks-per-node", 0)}
+	for name, n := range s.limits(a.key["use"]) {
+		w.Uses = w.Uses.With(name, n)
 	}
 	w.Shares, w.Log = a.flag("shares"), uint64(a.num("log", 0))
 	w.DataHosts = enginetest.Shared(a.key["reads"])
@@ -312,17 +325,33 @@ func (s *scenario) work(a args) job.Work {
 	return w
 }
 
-// needs reads the needs of tasks, as in 2*8,1G;1*1,1G@2: two tasks of 8 cores, and one that may fail twice. An empty one is the bag's.
+// limits reads amounts as in x:1;y:2.
+func (s *scenario) limits(v string) map[string]int {
+	all := make(map[string]int)
+	for _, one := range strings.FieldsFunc(v, func(r rune) bool { return r == ';' }) {
+		name, amount, _ := strings.Cut(one, ":")
+		n, err := strconv.Atoi(amount)
+		s.must(err)
+		all[name] = n
+	}
+	return all
+}
+
+// needs reads the needs of tasks, as in 2*8,1G;1*1,1G@2;1*1,1Gx4: two tasks of 8 cores, one that may fail twice, and one of four ranks. An empty
+// one is the bag's.
 func (s *scenario) needs(v string) (l job.NeedsList) {
 	for _, run := range strings.FieldsFunc(v, func(r rune) bool { return r == ';' }) {
 		count, said, _ := strings.Cut(run, "*")
 		n, err := strconv.Atoi(count)
 		s.must(err)
 		var own job.Needs
+		said, ranks, _ := strings.Cut(said, "x")
+		_, err = fmt.Sscan("0"+ranks, &own.Ranks)
+		s.must(err)
 		said, attempts, _ := strings.Cut(said, "@")
 		if own.Attempts, err = strconv.Atoi("0" + attempts); said != "" {
 			r := s.resources(said)
-			own.CPUs, own.Mem, own.GPUs, own.GPUType = r.CPUs, r.Mem, r.GPUs, r.GPUType
+			own.CPUs, own.Mem, own.GPUs, own.GPUShare, own.GPUType = r.CPUs, r.Mem, r.GPUs, r.GPUShare, r.GPUType
 		}
 		s.must(err)
 		for range n {
@@ -342,7 +371,7 @@ func (s *scenario) grows(a args, w *job.Work) {
 }
 
 func (s *scenario) lack(name string) event.Lack {
-	for l := event.LackNothing; l <= event.LackTime; l++ {
+	for l := event.LackNothing; l <= event.LackDisk; l++ {
 		if l.String() == strings.ReplaceAll(name, "-", " ") {
 			return l
 		}
@@ -377,6 +406,7 @@ func (s *scenario) alloc(a args) job.AllocRequest {
 		IdleTimeout: s.duration(a.str("idle", "5m")), SortMemory: int64(a.num("sort-memory", 0)), Time: s.duration(a.str("time", "0s"))}
 	if p, ok := a.key["elastic"]; ok {
 		r.On, r.Elastic, r.Batch.Partition = "slurm", true, p
+		r.Batch.Licences = job.Uses(strings.ReplaceAll(a.key["licences"], ":", "="))
 	}
 	if v, ok := a.key["latest"]; ok {
 		r.Latest = s.now.Add(s.duration(v))
@@ -407,9 +437,10 @@ func (s *scenario) resources(v string) job.Resources {
 	s.must(err)
 	r := job.Resources{CPUs: c, Mem: s.size(parts[1]), Disk: s.size(parts[2]), Net: s.size(parts[3])}
 	if gpus, kind, _ := strings.Cut(parts[4], ":"); gpus != "" {
-		r.GPUs, err = strconv.Atoi(gpus)
-		r.GPUType = kind
+		milli, err := strconv.ParseFloat(gpus, 64)
 		s.must(err)
+		of := job.Vector{GPU: int64(milli * job.Milli)}.Resources()
+		r.GPUs, r.GPUShare, r.GPUType = of.GPUs, of.GPUShare, kind
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 // schedule carries out the decisions of the pool's scheduler.
 func (e *Engine) schedule(p *pool) {
+	held := p.HeldUntil()
 	for d := range p.Decisions(e.now) {
 		switch c := d.Candidate; {
 		case d.Node == nil:
@@ -24,27 +25,39 @@ func (e *Engine) schedule(p *pool) {
 			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Memory: sort})
 		default:
 			n := e.nodeList[d.Node.Index]
-			e.sendBehind(c, n, e.startTask(c, n, d.Task, nil))
+			if d.Gang != nil {
+				e.startGang(c, d)
+			} else {
+				e.sendBehind(c, n, e.startTask(c, n, d.Task, nil, nil))
+			}
 		}
 	}
 	if p.Freed() {
 		e.markPool(p)
 	}
+	e.stale = e.stale || p.HeldUntil() != held
+	if e.scarce.Review(&p.Pool, e.now) {
+		e.scarceChanged()
+	}
 }
 
-// startTask starts a task of the candidate on the node, at once or behind another attempt.
-func (e *Engine) startTask(c *sched.Candidate, n *node, i int, lead *attempt) *attempt {
+// startTask starts a task of the candidate on the node, at once or behind another attempt; of a gang on all of its nodes.
+func (e *Engine) startTask(c *sched.Candidate, n *node, i int, lead *attempt, gang []event.Share) *attempt {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
-	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.tasksAlike(i))
+	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.tasksAlike(i)) && gang == nil
 	sort := j.pool.SortMemory(&n.Node, c)
-	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)}
+	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i), Gang: gang}
 	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Unbegun: j.unbegun[int32(i)],
 		Expected: j.tasksAlike(i).Left.Known(), Memory: sort}
 	if lead != nil {
 		started.Behind, start.Behind = lead.ID.Task+1, lead.ID
 	}
+	if gang == nil {
+		started.GPUs = n.Sharing(c.Demand, 1)
+	}
+	start.Gang, start.GPUs = e.joinGang(id, gang), started.GPUs
 	e.emit(started)
 	start.Asks = e.contested(j)
 	e.runningAttempt(id).asks = start.Asks
@@ -73,8 +86,12 @@ func (e *Engine) enqueue(j *jobState) {
 	if j.setUrgency(e.now); j.behind && !was {
 		e.touchAllocs()
 	}
+	place := j.Priority
 	if p.Rerank(&j.Job) {
 		e.markPool(p)
+	}
+	if j.Priority != place {
+		e.scarceMoved()
 	}
 	for _, t := range j.of {
 		c := &t.Begin
@@ -90,15 +107,16 @@ func (e *Engine) enqueue(j *jobState) {
 
 // put adds a candidate to those that wait for a node, or removes it.
 func (e *Engine) put(j *jobState, c *sched.Candidate, t *byNeeds, waits bool) {
-	changed := false
-	if waits {
+	upper := t.Upper()
+	changed := upper != c.Upper && j.pool.Gangs // what may start on nodes that are reserved for a gang
+	if c.Upper = upper; waits {
 		c.Span, c.Alone = t.span, 0
 		if c.Urgent || c.Ready.Choosy() {
 			c.Alone = j.Order
 		}
-		changed = j.pool.Put(c)
+		changed = j.pool.Put(c) || changed
 	} else {
-		changed = j.pool.Remove(c)
+		changed = j.pool.Remove(c) || changed
 	}
 	if changed {
 		e.markPool(j.pool)
@@ -122,11 +140,11 @@ func (j *jobState) retryTask(i int, avoid int32) {
 	j.tasksAlike(i).Begin.Ready.Retry(int32(i), avoid, j.tasks[i].cut, j.failedOn[int32(i)])
 }
 
-// noteBad notes that an attempt of a task of a bag failed on the node. Maps and reduces wait for each other, so they do not
-// wait for certain nodes.
+// noteBad notes that an attempt of a task of a bag failed on the node, or found no space there. Maps and reduces wait for each other, so they do not
+// wait for certain nodes; of a gang it is not known on which of its nodes it failed.
 func (j *jobState) noteBad(i int, n *node) {
 	bad := j.failedOn[int32(i)]
-	if j.work.Kind != job.Bag || slices.Contains(bad, int32(n.Index)) {
+	if j.work.Kind != job.Bag || j.tasksAlike(i).Begin.Several() || slices.Contains(bad, int32(n.Index)) {
 		return
 	}
 	if j.failedOn == nil {
@@ -138,7 +156,11 @@ func (j *jobState) noteBad(i int, n *node) {
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.
 func (j *jobState) demand() {
 	for _, t := range j.of {
-		t.Set(&j.pool.Pool, t.needs.Resources(), j.work.Trusted)
+		t.Limit = t.needs.TimeLimit
+		t.Set(&j.pool.Pool, t.needs.Resources(), t.needs.Gang, j.work.Trusted)
+		t.Begin.Uses, t.Urgent.Uses = t.needs.Uses, t.needs.Uses
+		t.Begin.Licensed = j.licensed(t.needs.Uses)
+		t.Urgent.Licensed = t.Begin.Licensed
 	}
 }
 
@@ -202,6 +224,7 @@ func (e *Engine) rerank(p *pool) {
 		moved = moved || j.Rank != was
 	}
 	if moved {
+		e.scarceMoved()
 		p.Reorder()
 		e.changed(p)
 	}

@@ -46,6 +46,8 @@ func showRecord(r event.Record) string {
 		return kind + string(r.Work.ID)
 	case event.JobResumed:
 		return flagged(kind+string(r.Job), r.Failed, "failed")
+	case event.TermsChanged:
+		return kind + string(r.Job)
 	case event.JobStopping:
 		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
 	case event.TasksAdded:
@@ -85,7 +87,7 @@ func showRecord(r event.Record) string {
 	case event.JobEnded:
 		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
 	case event.AttemptStarted:
-		return flagged(fmt.Sprintf("%s%v %s through %v", kind, r.Attempt, r.Node, r.Through), r.Commit, "commit")
+		return flagged(fmt.Sprintf("%s%v %s through %v", kind, r.Attempt, r.Node, r.Through), r.Commit, "commit") + ranks(r.Gang)
 	case event.PhaseEntered:
 		return fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Phase)
 	case event.PhaseGranted:
@@ -147,7 +149,14 @@ func showAction(a step.Action) string {
 		if a.Unbegun > 0 {
 			s += fmt.Sprintf(" unbegun %d", a.Unbegun)
 		}
-		return s
+		for _, g := range a.Gang {
+			s += fmt.Sprintf(" %d at %s %s", g.Ranks, g.Host, g.Addr) + shared(g.GPUs)
+		}
+		return s + shared(a.GPUs)
+	case step.Join:
+		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
+	case step.Leave:
+		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
 	case step.Kill:
 		return reasoned(flagged(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Keep, "keep"), a.Reason)
 	case step.Grant:
@@ -208,4 +217,20 @@ func showAction(a step.Action) string {
 		return kind + string(a.Job)
 	}
 	return kind + "?"
+}
+
+// shared prints the numbers of shared GPUs, " GPUs [0 0 1]".
+func shared(numbers []uint16) string {
+	if numbers == nil {
+		return ""
+	}
+	return fmt.Sprint(" GPUs ", numbers)
+}
+
+// ranks prints the shares of a gang, " 2 on a1/0 1 on a1/1".
+func ranks(gang []event.Share) (s string) {
+	for _, g := range gang {
+		s += fmt.Sprintf(" %d on %s", g.Ranks, g.Node)
+	}
+	return s
 }

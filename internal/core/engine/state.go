@@ -156,6 +156,7 @@ type supply struct {
 	bad          []string     // nodes on which workers could not start, those that were found last
 	losses       losses       // the allocations that it lost since it was planned
 	misses       int          // allocations in a row that had not begun by their Latest
+	reset        bool         // options on which its requests depend have changed since it was planned
 	plan         planning     // not part of the state of the records
 }
 
@@ -252,24 +253,29 @@ type attempt struct {
 	job       *jobState
 	node      *node
 	alloc     *alloc   // allocation of the node; nil if unknown
-	working   job.Time // when it got a core, before that when it started; its time counts from then on
 	duplicate *attempt // the next running attempt of its task
 	behind    *attempt // the attempt after whose end it begins; nil: it has begun
 	follower  *attempt // the attempt that is behind it; nil: none
+	shares    []*share // of a gang: its parts on the other nodes
 	phase     job.Phase
 	late      bool     // it was started because another attempt of its task was too slow
 	commit    bool     // it may commit its output
+	uses      job.Uses // what it uses of what all pools share
 	had       [2]int64 // memory in bytes and time limit in ns that it may use; 0: not limited
 	asked     bool     // … because it asked: the grant is repeated when its worker is back
 
 	// The following fields are not part of the state of the records: attempts ask again
 	// after an interruption. Neither is KillReason, which is computed again.
-	held bool             // it asked to commit while another attempt of its task has the grant, or an older claim its files
-	asks bool             // it asks before it puts files into place
-	puts bool             // it was told to ask, and may be putting files into place …
-	file []uint64         // … these, for which it asked
-	slow bool             // it is being killed because it is too slow
-	next *sched.Candidate // candidate for the phases that it asked for; nil: it did not ask
+	held   bool             // it asked to commit while another attempt of its task has the grant, or an older claim its files
+	asks   bool             // it asks before it puts files into place
+	puts   bool             // it was told to ask, and may be putting files into place …
+	file   []uint64         // … these, for which it asked
+	slow   bool             // it is being killed because it is too slow
+	lostOn job.NodeID       // of a gang of which a node other than its first one was lost: that node; if it is being killed because of that …
+	lack   string           // … the reason …
+	cut    bool             // … and whether the worker of that node was told to end
+	over   *overdue         // of a gang that has ended on its first node, but maybe not on others; else nil
+	next   *sched.Candidate // candidate for the phases that it asked for; nil: it did not ask
 	watched
 }
 

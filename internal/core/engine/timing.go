@@ -44,9 +44,12 @@ func (e *Engine) learnMeasures(a *attempt, at job.Time, stats []job.PhaseStat, k
 	if a.Kind == job.ReduceTask {
 		computing -= j.Shuffles
 	}
-	like.Left.Add(took+kept, computing, !a.endless())
+	like.Left.Add(took+kept, computing, !a.endless() || j.pool != nil && j.pool.Gangs)
+	if like.Begin.Several() {
+		j.Gangs.Add(took+kept, computing, true)
+	}
 	like.past.Add(took, a.track)
-	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
+	if j.pool != nil && !a.Of.Begin.Several() && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
 	if j.unproductive != (unproductive{}) {
@@ -63,7 +66,7 @@ func (a *attempt) duration(at job.Time, stats []job.PhaseStat) time.Duration {
 		stats = stats[1:]
 	}
 	if len(stats) == 0 {
-		return max(0, at.Sub(a.working))
+		return max(0, at.Sub(a.Working))
 	}
 	var sum time.Duration // without the time between its phases, when it waited for a grant
 	for i := range stats {
@@ -95,7 +98,7 @@ func (a *attempt) wallEnd() job.Time {
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
 	t := &j.tasksAlike(i).Left.Times
-	ran := at.Sub(a.working)
+	ran := at.Sub(a.Working)
 	if a.Shuffles() || a.node.unseen || ran <= t.Expected() {
 		return
 	}
@@ -109,7 +112,7 @@ func (j *jobState) cutShort(a *attempt, at job.Time) {
 // tooLong turns the end of an attempt that its allocation cut short into the failure of its task, if the task was cut short before and the
 // attempt had as good as all the time that an allocation may have: another one would end the same way.
 func (e *Engine) tooLong(a *attempt, r event.AttemptEnded) event.AttemptEnded {
-	ran, most := e.now.Sub(a.working), a.Of.Left.Most
+	ran, most := e.now.Sub(a.Working), a.Of.Left.Most
 	if most == 0 || ran < most/10*9 || a.Shuffles() || a.job.work.Requeues || a.node.unseen || !a.job.tasks[a.ID.Task].cut {
 		return r
 	}

@@ -7,8 +7,19 @@ import (
 	"berth/internal/core/sched"
 )
 
-// fitsTask reports whether a task of that need could run on one of the allocation's nodes.
-func (a *alloc) fitsTask(need job.Resources) bool {
+// fitsTask reports whether one of the tasks could run on one of the allocation's nodes, or on several of them if they are gangs, with its licences.
+func (a *alloc) fitsTask(t *byNeeds) bool {
+	if !a.Has(t.Begin.Licensed, false) {
+		return false
+	}
+	if t.Begin.Several() {
+		return a.fitsGang(t)
+	}
+	return a.fitsNode(t.Need)
+}
+
+// fitsNode reports whether a node of the allocation has as much.
+func (a *alloc) fitsNode(need job.Resources) bool {
 	return slices.ContainsFunc(a.sizes, need.Fits) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
 }
 
@@ -48,7 +59,7 @@ type prospect struct {
 func (p *prospect) addOffer(a *alloc, in *pool, t *byNeeds, now job.Time) {
 	span := t.span
 	switch ends := a.Ends; {
-	case a.Retired || !a.fitsTask(t.Need):
+	case a.Retired || !a.fitsTask(t):
 	case !a.hasBegun() && a.req.Time != 0 && span+in.startUp.Of(a.req) > a.req.Time, a.hasBegun() && !sched.InTime(now, ends, span):
 		p.short++
 	case !a.hasBegun() || ends == 0:
@@ -102,10 +113,10 @@ func (e *Engine) offered(p *pool, t *byNeeds) (pr prospect) {
 }
 
 // servesAll reports whether an allocation without an end offers every job of the pool all that it
-// needs, so that no job must be examined. Jobs of such a pool need no more than Request.PerNode.
+// needs, so that no job must be examined. Jobs of such a pool without gangs need no more than Request.PerNode.
 func (p *pool) servesAll() bool {
-	return p.shape.Endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
-		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.fitsTask(a.req.PerNode)
+	return p.shape.Endless() && !p.Gangs && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
+		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.fitsNode(a.req.PerNode)
 	})
 }
 
@@ -217,6 +228,9 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 		}
 	}
 	p.LastStarts(later)
+	if until := p.HeldUntil(); until != 0 {
+		later(until + 1)
+	}
 	for _, a := range p.allocs {
 		if !a.hasBegun() && a.req.Latest != 0 && e.givesBackMissed(a) {
 			later(a.req.Latest + 1)

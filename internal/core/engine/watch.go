@@ -34,7 +34,7 @@ func (e *Engine) progress(in step.Progress) {
 		if a.track == nil {
 			a.track = &straggler.Track{}
 		}
-		age := e.now.Sub(a.working)
+		age := e.now.Sub(a.Working)
 		if p.Age > 0 { // reports are late by chance, and each attempt's by another time
 			age = min(age, p.Age)
 		}
@@ -69,7 +69,7 @@ func (e *Engine) assess() {
 func (e *Engine) view(j *jobState, t *byNeeds) *straggler.View {
 	of := t.Kind()
 	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &t.past, Left: t.left(),
-		Duplicate: j.work.MayDuplicate(of), Abort: j.work.MayAbort(of)}
+		Duplicate: j.work.MayDuplicate(of) && t.twice(), Abort: j.work.MayAbort(of) && !t.Begin.Several()}
 	v.Ready = t.waiting()
 	reports := false
 	for _, a := range j.sorted() {
@@ -77,7 +77,7 @@ func (e *Engine) view(j *jobState, t *byNeeds) *straggler.View {
 			continue
 		}
 		reports = reports || a.track != nil
-		v.Running = append(v.Running, straggler.Running{Attempt: a.ID, Node: a.node.id, Began: a.working, Duplicate: a.late, Duplicates: j.duplicates(a), Track: a.track})
+		v.Running = append(v.Running, straggler.Running{Attempt: a.ID, Node: a.node.id, Began: a.Working, Duplicate: a.late, Duplicates: j.duplicates(a), Track: a.track})
 	}
 	if !reports || !j.active() {
 		return nil
@@ -112,7 +112,7 @@ func (e *Engine) carryOut(j *jobState, t *byNeeds, v *straggler.View, verdicts [
 		}
 		a.verdict = d
 		if d.End != 0 {
-			a.outlook.add(expectation{e.now.Sub(a.working), d.End.Sub(a.working)})
+			a.outlook.add(expectation{e.now.Sub(a.Working), d.End.Sub(a.Working)})
 		}
 		switch act := d.Act; {
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:

@@ -20,8 +20,8 @@ func (r *JobSubmitted) Check() error {
 	if math.IsNaN(w.SlowStart) {
 		return fmt.Errorf("slow start is not a number")
 	}
-	if !(w.Weight >= 0 && w.Weight <= job.MaxWeight) {
-		return fmt.Errorf("impossible weight %v", w.Weight)
+	if err := checkWeight(w.Weight); err != nil {
+		return err
 	}
 	for _, s := range w.Memory {
 		if len(w.Memory) > job.MemorySamples || s.Size < 0 || s.Peak < 0 || s.Time < 0 {
@@ -29,6 +29,15 @@ func (r *JobSubmitted) Check() error {
 		}
 	}
 	return cmp.Or(checkNeeds(w.Further), job.CheckRuns(w.Which, w.Tasks, 1+len(w.Further)))
+}
+
+func (r *TermsChanged) Check() error { return checkWeight(r.Terms.Weight) }
+
+func checkWeight(w float64) error {
+	if !(w >= 0 && w <= job.MaxWeight) {
+		return fmt.Errorf("impossible weight %v", w)
+	}
+	return nil
 }
 
 func (r *TasksAdded) Check() error {

@@ -139,6 +139,8 @@ func drawRecord(t *rapid.T, like Record) Record {
 		return JobSubmitted{Work: drawWork(t)}
 	case JobResumed:
 		return drawResumed(t)
+	case TermsChanged:
+		return TermsChanged{Job: drawAttempt(t).Job, Terms: drawTerms(t), PlaceOnly: rapid.Bool().Draw(t, "place only")}
 	case JobStopping:
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
 	case JobFollowed:
@@ -163,7 +165,10 @@ func drawRecord(t *rapid.T, like Record) Record {
 	case JobEnded:
 		return JobEnded{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeFailed, Reason: drawText(t)}
 	case AttemptStarted:
-		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Through: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit"), Mem: rapid.Int64Min(0).Draw(t, "mem")}
+		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Through: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit"), Mem: rapid.Int64Min(0).Draw(t, "mem"),
+			GPUs: drawGPUs(t), Gang: drawList(t, func(t *rapid.T) Share {
+				return Share{Node: job.NodeID(drawText(t)), Ranks: rapid.IntRange(0, 1<<31-1).Draw(t, "ranks"), GPUs: drawGPUs(t)}
+			})}
 	case PhaseEntered:
 		return PhaseEntered{Attempt: drawAttempt(t), Phase: drawPhase(t)}
 	case PhaseGranted:
@@ -177,6 +182,10 @@ func drawRecord(t *rapid.T, like Record) Record {
 	}
 }
 
+func drawGPUs(t *rapid.T) []uint16 {
+	return drawList(t, func(t *rapid.T) uint16 { return rapid.Uint16().Draw(t, "GPU") })
+}
+
 func drawEnded(t *rapid.T) Record {
 	return AttemptEnded{
 		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken, Requeued, Outgrown}).Draw(t, "outcome"),
@@ -186,7 +195,7 @@ func drawEnded(t *rapid.T) Record {
 		Curve: rapid.SampledFrom([][]float64{nil, {0, 0, 0, 3.5, 10, 2}}).Draw(t, "curve"),
 		Slow:  rapid.Bool().Draw(t, "slow"), Cut: rapid.Bool().Draw(t, "cut"),
 		Lack: Lack(rapid.IntRange(0, int(LackTime)).Draw(t, "lack")), Last: rapid.Bool().Draw(t, "last"), Size: rapid.Int64Min(0).Draw(t, "size"),
-		Expected: rapid.Float64Range(0, 1e9).Draw(t, "expected"), Left: drawText(t), Warning: drawText(t),
+		Expected: rapid.Float64Range(0, 1e9).Draw(t, "expected"), Left: drawText(t), Warning: drawText(t), LostOn: job.NodeID(drawText(t)),
 		Outputs: rapid.SampledFrom([][]string{nil, {"out/a", "b"}}).Draw(t, "outputs"),
 	}
 }

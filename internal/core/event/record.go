@@ -43,6 +43,7 @@ var records = map[byte]Record{
 	26: FilesTaken{},
 	27: AllocPaused{},
 	28: AllocUsed{},
+	29: TermsChanged{},
 }
 
 // State is the state of a job.
@@ -85,6 +86,14 @@ func (r *JobResumed) Change(w *job.Work) {
 	if r.Terms != nil {
 		w.Terms = *r.Terms
 	}
+}
+
+// TermsChanged records that a job has other terms from now on. Running attempts keep what they have.
+type TermsChanged struct {
+	Job   job.ID    `msgpack:"j"`
+	Terms job.Terms `msgpack:"te"`
+	// PlaceOnly says that nothing but its priority and its weight has changed, on which no request depends.
+	PlaceOnly bool `msgpack:"po,omitempty"`
 }
 
 // JobStopping records that no further attempt of the job is started, and the running ones are killed;
@@ -197,6 +206,17 @@ type AttemptStarted struct {
 	// Behind is the number of a task of the job, plus one. The attempt begins when the attempt of that task on the node has ended,
 	// and holds nothing until then; 0: it begins at once.
 	Behind int `msgpack:"b,omitempty"`
+	// Gang has the nodes of a task of several ranks, the first of them Node; nil: the task is one process on Node.
+	Gang []Share `msgpack:"g,omitempty"`
+	// GPUs are the numbers of those GPUs of the node of which the attempt has a share, one for each rank there (sched.Running.GPUs); nil: it shares none.
+	GPUs []uint16 `msgpack:"gp,omitempty"`
+}
+
+// Share is the part of a gang on one node.
+type Share struct {
+	Node  job.NodeID `msgpack:"n"`
+	Ranks int        `msgpack:"r"`
+	GPUs  []uint16   `msgpack:"gp,omitempty"` // as those of AttemptStarted, on this node
 }
 
 // PhaseEntered records that the attempt began a phase.
@@ -252,12 +272,13 @@ const (
 	LackMemory          // it used more memory than its task may
 	LackNodeMemory      // the kernel killed a process of it, as memory ran out on the node or in the allocation
 	LackTime            // it ran longer than its task may
+	LackDisk            // its host had no space for its files, or no folder for them that can be used; another host may have
 )
 
 // OfMemory reports whether an attempt ran out of memory.
 func (l Lack) OfMemory() bool { return l == LackMemory || l == LackNodeMemory }
 
-var lackNames = [...]string{"", "memory", "node memory", "time"}
+var lackNames = [...]string{"", "memory", "node memory", "time", "disk"}
 
 // String returns the name of what is lacking, empty for nothing.
 func (l Lack) String() string {
@@ -272,11 +293,11 @@ type AttemptEnded struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Outcome Outcome     `msgpack:"o"`
 	Slow    bool        `msgpack:"sl,omitempty"` // killed because it was too slow: its task starts again on another node. The engine sets it
-	// Lack is what the attempt ran out of, for Failed and Outgrown. Last says that its task is not tried again although attempts are left, as it would
+	// Lack is what the attempt ran out of, for Failed, Outgrown and Lost. Last says that its task is not tried again although attempts are left, as it would
 	// only run out of the same again. The engine sets it.
 	Lack Lack `msgpack:"lk,omitempty"`
 	Last bool `msgpack:"la,omitempty"`
-	Cut  bool `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. The engine sets it
+	Cut  bool `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. Workers say that they were told to end, the engine sets it
 	// Returned says that it was killed before it began, as its worker had to wait too long for the end of the one that it was behind.
 	Returned bool `msgpack:"rt,omitempty"`
 	// Source is what measured the attempt's progress, N the last count (job.Progress). Both are empty if it took less than a second.
@@ -298,9 +319,21 @@ type AttemptEnded struct {
 	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and
 	// seconds of processor time (straggler.Unpack). The engine sets it.
 	Curve []float64 `msgpack:"pc,omitempty"`
+	// Shares says what the processes of a gang used on each of its nodes, in the order of AttemptStarted.Gang, those of the first node
+	// included. Their sums are in Stats.
+	Shares []ShareUse `msgpack:"su,omitempty"`
+	// LostOn is the node whose loss ended a gang, if it is known. The engine sets it.
+	LostOn job.NodeID `msgpack:"lo,omitempty"`
 	// Expected is how long it was expected to take when half of that time was over, as a fraction of the time that it took, of some attempts that
 	// were done; 0: nothing was expected. The engine sets it.
 	Expected float64 `msgpack:"xp,omitempty"`
+}
+
+// ShareUse is what the processes of a gang used on one of its nodes.
+type ShareUse struct {
+	Node   job.NodeID    `msgpack:"n"`
+	CPU    time.Duration `msgpack:"c,omitempty"`
+	Memory int64         `msgpack:"m,omitempty"` // the most that they used at once, in bytes
 }
 
 // OutputLost records that the map's output is lost; the task runs again.
@@ -401,6 +434,7 @@ type AllocUsed struct {
 
 func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
 func (r JobResumed) Of() job.ID     { return r.Job }
+func (r TermsChanged) Of() job.ID   { return r.Job }
 func (r JobStopping) Of() job.ID    { return r.Job }
 func (r JobFinalizing) Of() job.ID  { return r.Job }
 func (r JobEnded) Of() job.ID       { return r.Job }

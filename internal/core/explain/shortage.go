@@ -61,19 +61,22 @@ func (l Shortage) text() string {
 	return fmt.Sprintf("its %s %s (%s needed for each, %s free)", words.name, what, amount(l.Resource, l.Need), amount(l.Resource, max(0, l.Free)))
 }
 
-// amount writes an amount of a resource, given in the unit of a job.Vector: "1.5 cores", "150M", "20M/s", "2 GPUs".
+// amount writes an amount of a resource, given in the unit of a job.Vector: "1.5 cores", "150M", "20M/s", "2 GPUs", "0.5 GPUs".
 func amount(r job.Resource, n int64) string {
 	switch r {
 	case job.CPU:
 		cores := strconv.FormatFloat(math.Round(float64(n)/10)/100, 'f', -1, 64) + " core"
-		if n == job.MilliCore {
+		if n == job.Milli {
 			return cores
 		}
 		return cores + "s"
 	case job.Memory:
 		return job.FormatSize(n)
 	case job.GPU:
-		return job.Count(int(n), "GPU")
+		if n == job.Milli {
+			return "1 GPU"
+		}
+		return job.Vector{GPU: n}.GPUFigure() + " GPUs"
 	default:
 		return job.FormatSize(n) + "/s"
 	}

@@ -14,8 +14,8 @@ const TaskCounterGroup = "org.apache.hadoop.mapreduce.TaskCounter"
 const (
 	CountersKey         = "mapreduce.job.counters.max"
 	CounterGroupsKey    = "mapreduce.job.counters.groups.max"
-	CounterGroupNameKey = "mapreduce.job.counters.group.name.max"
-	CounterNameKey      = "mapreduce.job.counters.counter.name.max"
+	counterGroupNameKey = "mapreduce.job.counters.group.name.max"
+	counterNameKey      = "mapreduce.job.counters.counter.name.max"
 )
 
 // CounterLimits bounds the counters that the tasks of a job report, because counters are kept in
@@ -37,7 +37,7 @@ func (m *MapReduceSpec) CounterLimits() CounterLimits {
 	}
 	return CounterLimits{
 		Counters: value(CountersKey, 1000), Groups: value(CounterGroupsKey, 200),
-		GroupName: value(CounterGroupNameKey, 128), CounterName: value(CounterNameKey, 64),
+		GroupName: value(counterGroupNameKey, 128), CounterName: value(counterNameKey, 64),
 	}
 }
 

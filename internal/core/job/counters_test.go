@@ -6,7 +6,7 @@ import (
 )
 
 func TestCounterLimits(t *testing.T) {
-	m := &MapReduceSpec{Conf: map[string]string{CountersKey: " 7 ", CounterNameKey: "5", CounterGroupsKey: "many"}}
+	m := &MapReduceSpec{Conf: map[string]string{CountersKey: " 7 ", counterNameKey: "5", CounterGroupsKey: "many"}}
 	l := m.CounterLimits()
 	if want := (CounterLimits{Counters: 7, Groups: 200, GroupName: 128, CounterName: 5}); l != want {
 		t.Errorf("limits %+v, want %+v", l, want)

@@ -8,11 +8,11 @@ import (
 // Curve is the progress of a finished attempt over time. A profile stores curves, and the next job of
 // the application is compared with them.
 type Curve struct {
-	Kind   TaskKind       `msgpack:"k" json:"kind"`
-	Source ProgressSource `msgpack:"s" json:"source"`
+	Kind   TaskKind       `msgpack:"k" json:"kind"`   // 0: task of a bag, 1: map, 2: reduce
+	Source ProgressSource `msgpack:"s" json:"source"` // as in `running[].source` of a job
 	// Marks holds three numbers for each point of the curve: seconds since the attempt began, the count in the
 	// unit of Source, and seconds of processor time.
-	Marks []float64 `msgpack:"m" json:"marks"`
+	Marks []float64 `msgpack:"m" json:"marks"` // seconds since the attempt began, count and seconds of processor time of each mark in turn
 }
 
 // maxMarks bounds the number of values of a curve.

@@ -22,7 +22,7 @@ func (s *Spec) Field(keys string) reflect.Value {
 }
 
 // batchOnly are the keys of what only a batch system has.
-const batchOnly = "partition account qos constraint exclusive batch_args wall_time max_allocs start_within_ns no_scout energy_weight courtesy"
+const batchOnly = "partition preemptible_ok account qos constraint exclusive batch_args wall_time max_allocs start_within_ns no_scout energy_weight courtesy"
 
 // BatchOnly returns the names of the options that are set and that only a batch system has. A command
 // without a batch system can say that they have no effect.

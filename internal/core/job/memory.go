@@ -4,7 +4,7 @@ import "time"
 
 // MemorySample is what a task used that was done (package memory).
 type MemorySample struct {
-	Size int64         `msgpack:"s,omitempty" json:"size_bytes,omitempty"` // of its input; 0: not known
+	Size int64         `msgpack:"s,omitempty" json:"size_bytes,omitempty"` // size of its input; may be absent: not known
 	Peak int64         `msgpack:"p" json:"peak_bytes"`                     // the most memory that it used
 	Time time.Duration `msgpack:"t" json:"time_ns"`                        // how long it ran
 }

@@ -13,13 +13,10 @@ func (w *Work) NameOf(task int) string {
 	}
 }
 
-// Plural returns the word, with an s unless n is 1.
-func Plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
-
 // Count returns n and the word in singular or plural: "1 map", "2,000 maps".
-func Count(n int, word string) string { return FormatCount(n) + " " + Plural(n, word) }
+func Count(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return FormatCount(n) + " " + word
+}

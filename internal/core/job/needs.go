@@ -11,24 +11,27 @@ import (
 // Needs is what a task needs of a node, and what else decides where and how often it runs and how it is predicted. Tasks of a job with
 // equal needs are placed and planned alike. In the needs of a task's own (task.Spec, Work.Further) a zero field is as for the bag.
 type Needs struct {
-	CPUs   int   `msgpack:"nc,omitempty" json:"cpus,omitempty"`
+	CPUs   int   `msgpack:"nc,omitempty" json:"cpus,omitempty"` // cores; may be absent: as for the bag (in `mix`: none of it), and so all below
 	Mem    int64 `msgpack:"nm,omitempty" json:"mem_bytes,omitempty"`
-	MaxMem int64 `msgpack:"mm,omitempty" json:"max_mem_bytes,omitempty"` // up to how much it may get after it ran out of memory; 0: no more
+	MaxMem int64 `msgpack:"mm,omitempty" json:"max_mem_bytes,omitempty"` // what it may get after it ran out of memory
 	// AutoMem says that Mem is chosen from what earlier tasks used, and MaxMem 0 then means what the largest node has. Size is that of the task's
 	// input in bytes, rounded, by which it is chosen; 0: not known.
-	AutoMem      bool          `msgpack:"am,omitempty" json:"auto_mem,omitempty"`
-	Size         int64         `msgpack:"sz,omitempty" json:"size_bytes,omitempty"`
-	GPUs         int           `msgpack:"ng,omitempty" json:"gpus,omitempty"`          // NoGPUs: none, although tasks of the bag have some
-	GPUType      string        `msgpack:"gt,omitempty" json:"gpu_type,omitempty"`      // empty: any
-	TimeLimit    time.Duration `msgpack:"tl,omitempty" json:"time_limit_ns,omitempty"` // of one attempt; 0: none
+	AutoMem      bool          `msgpack:"am,omitempty" json:"auto_mem,omitempty"`      // its memory is chosen from earlier tasks
+	Size         int64         `msgpack:"sz,omitempty" json:"size_bytes,omitempty"`    // size of its input, rounded up
+	GPUs         int           `msgpack:"ng,omitempty" json:"gpus,omitempty"`          // -1: none
+	GPUShare     int           `msgpack:"gs,omitempty" json:"gpu_share,omitempty"`     // thousandths of its one GPU; may be absent: all of them
+	GPUType      string        `msgpack:"gt,omitempty" json:"gpu_type,omitempty"`      // may be absent: any
+	TimeLimit    time.Duration `msgpack:"tl,omitempty" json:"time_limit_ns,omitempty"` // of one attempt; may be absent: none
 	MaxTimeLimit time.Duration `msgpack:"ml,omitempty" json:"max_time_limit_ns,omitempty"`
-	Attempts     int           `msgpack:"at,omitempty" json:"attempts,omitempty"`    // how many of its attempts may fail
-	Application  string        `msgpack:"ap,omitempty" json:"application,omitempty"` // empty: the job's
+	Attempts     int           `msgpack:"at,omitempty" json:"attempts,omitempty"` // attempts that may fail
+	Gang
+	Uses        Uses   `msgpack:"us,omitempty" json:"use,omitempty"`         // `NAME=N,…`, of what all tasks share
+	Application string `msgpack:"ap,omitempty" json:"application,omitempty"` // may be absent: the job's
 }
 
 // Check returns an error for needs that no task can have.
 func (n Needs) Check() error {
-	if n.CPUs < 0 || n.CPUs > math.MaxInt32 || n.Mem < 0 || n.MaxMem < 0 || n.GPUs < NoGPUs || n.GPUs > math.MaxInt32 || n.Attempts < 0 || n.TimeLimit < 0 || n.MaxTimeLimit < 0 {
+	if n.CPUs < 0 || n.CPUs > math.MaxInt32 || n.Mem < 0 || n.MaxMem < 0 || n.GPUs < NoGPUs || n.GPUs > math.MaxInt32 || n.GPUShare < 0 || n.GPUShare >= Milli || n.GPUShare > 0 && n.GPUs != 1 || n.Attempts < 0 || n.TimeLimit < 0 || n.MaxTimeLimit < 0 || n.Gang.impossible() {
 		return fmt.Errorf("impossible needs of a task: %+v", n)
 	}
 	return nil
@@ -36,10 +39,11 @@ func (n Needs) Check() error {
 
 // NeedsFrom has the numbers, from 1, of the columns of a bag's entries that have needs of the task; 0: no column has them.
 type NeedsFrom struct {
-	CPUs int `json:"cpus,omitempty"`
-	Mem  int `json:"mem,omitempty"`
-	GPUs int `json:"gpus,omitempty"`
-	Time int `json:"time,omitempty"`
+	CPUs  int `json:"cpus,omitempty"`
+	Mem   int `json:"mem,omitempty"`
+	GPUs  int `json:"gpus,omitempty"`
+	Time  int `json:"time,omitempty"`
+	Ranks int `json:"ranks,omitempty"`
 }
 
 // NoGPUs is the number of GPUs of a task that has none in a bag whose tasks have some.
@@ -50,8 +54,8 @@ const MaxNeeds = 1000
 
 // NeedsRun says that so many tasks in a row have the needs with that index (Work.NeedsAt).
 type NeedsRun struct {
-	Tasks int32  `msgpack:"n" json:"tasks"`
-	Index uint16 `msgpack:"i,omitempty" json:"index,omitempty"`
+	Tasks int32  `msgpack:"n" json:"tasks"`                     // so many tasks
+	Index uint16 `msgpack:"i,omitempty" json:"index,omitempty"` // 0: the bag's, 1: the first of `further`; may be absent: 0
 }
 
 // NeedsByTask has the index of the needs of each task of a bag. nil: all have those of the bag.
@@ -92,7 +96,19 @@ type NeedsLeft struct {
 
 // Resources returns what the node must have free.
 func (n Needs) Resources() Resources {
-	return Resources{CPUs: n.CPUs, Mem: n.Mem, GPUs: max(0, n.GPUs), GPUType: n.GPUType}
+	return Resources{CPUs: n.CPUs, Mem: n.Mem, GPUs: max(0, n.GPUs), GPUShare: n.GPUShare, GPUType: n.GPUType}
+}
+
+// Words returns what a task needs in words: "2 cores and 4G", or of several ranks "8 ranks of 2 cores and 4G, 2 on each node".
+func (n Needs) Words() string {
+	if !n.Several() {
+		return n.Resources().Words()
+	}
+	text := Count(n.Ranks, "rank") + " of " + n.Resources().Words()
+	if n.RanksPerNode > 0 {
+		text += ", " + FormatCount(n.RanksPerNode) + " on each node"
+	}
+	return text
 }
 
 // In returns the needs of a task of a bag with these needs, which has n of its own.
@@ -103,12 +119,16 @@ func (n Needs) In(bag Needs) Needs {
 	}
 	switch {
 	case n.GPUs == 0:
-		n.GPUs, n.GPUType = bag.GPUs, bag.GPUType
+		n.GPUs, n.GPUShare, n.GPUType = bag.GPUs, bag.GPUShare, bag.GPUType
 	case n.GPUs == NoGPUs:
 		n.GPUs, n.GPUType = 0, ""
 	}
 	if n.TimeLimit == 0 {
 		n.TimeLimit, n.MaxTimeLimit = bag.TimeLimit, cmp.Or(n.MaxTimeLimit, bag.MaxTimeLimit)
+	}
+	n.Gang = n.Gang.In(bag.Gang)
+	if n.Uses = cmp.Or(n.Uses, bag.Uses); n.Uses == NoUses {
+		n.Uses = ""
 	}
 	n.Attempts = cmp.Or(n.Attempts, bag.Attempts)
 	n.Application = cmp.Or(n.Application, bag.Application)
@@ -157,8 +177,8 @@ func (w *Work) NeedsAt(i int) Needs {
 
 // Needs returns the needs of maps, or of the tasks of a bag that have none of their own.
 func (t *Terms) Needs() Needs {
-	return Needs{CPUs: t.Need.CPUs, Mem: t.Need.Mem, MaxMem: t.MaxMem, AutoMem: t.AutoMem, GPUs: t.Need.GPUs, GPUType: t.Need.GPUType,
-		TimeLimit: t.TimeLimit, MaxTimeLimit: t.MaxTimeLimit, Attempts: t.Attempts}
+	return Needs{CPUs: t.Need.CPUs, Mem: t.Need.Mem, MaxMem: t.MaxMem, AutoMem: t.AutoMem, GPUs: t.Need.GPUs, GPUShare: t.Need.GPUShare, GPUType: t.Need.GPUType,
+		TimeLimit: t.TimeLimit, MaxTimeLimit: t.MaxTimeLimit, Attempts: t.Attempts, Gang: t.Gang, Uses: t.Uses}
 }
 
 // Needs returns the needs of the tasks that have none of their own.

@@ -9,14 +9,14 @@ import (
 type NodeRate struct {
 	// Nodes is a pattern (path.Match) for the nodes' names or for a feature that --constraint
 	// requests. An empty pattern is for all nodes that no other pattern matches.
-	Nodes string `msgpack:"n,omitempty" json:"nodes,omitempty"`
-	Bytes int64  `msgpack:"b" json:"bytes_s"` // bytes/s; 0: unknown
+	Nodes string `msgpack:"n,omitempty" json:"nodes,omitempty"` // pattern of names or features of nodes; may be absent: all other nodes
+	Bytes int64  `msgpack:"b" json:"bytes_s"`                   // bytes a second; 0: not known
 }
 
 // NodeRates holds the rates of disks and networks that the user gave.
 type NodeRates struct {
-	Disk []NodeRate `msgpack:"d,omitempty" json:"disk,omitempty"`
-	Net  []NodeRate `msgpack:"n,omitempty" json:"net,omitempty"`
+	Disk []NodeRate `msgpack:"d,omitempty" json:"disk,omitempty"` // rates of disks
+	Net  []NodeRate `msgpack:"n,omitempty" json:"net,omitempty"`  // rates of networks
 }
 
 // Of returns the rates of a node in bytes/s, or 0 where the user gave none. constraint is the

@@ -15,13 +15,13 @@ const (
 	defaultTaskTimeout = 10 * time.Minute
 	DefaultAttempts    = 4
 	defaultSlowStart   = 0.05
-	DefaultSeparator   = "\t"
+	defaultSeparator   = "\t"
 	DefaultStdout      = "{job}/{task}.stdout"
 	DefaultStderr      = "{job}/{task}.stderr"
 	// Discard is the template that discards an output.
 	Discard = "none"
-	// CollectWord is the template that turns on the collection of output (BagSpec.Collect).
-	CollectWord = "collect"
+	// collectWord is the template that turns on the collection of output (BagSpec.Collect).
+	collectWord = "collect"
 	// LiveStdout and LiveStderr are the FIFOs in a run's folder from which a command reads the output of running tasks (BagSpec.Ungroup).
 	LiveStdout = "stdout.live"
 	LiveStderr = "stderr.live"
@@ -84,12 +84,18 @@ func (s *Spec) place(p *string) {
 func (s *Spec) normalizeBag(b *BagSpec) {
 	b.Need.CPUs = max(b.Need.CPUs, 1)
 	for _, template := range []*string{&b.Stdout, &b.Stderr} {
-		if *template == CollectWord {
+		if *template == collectWord {
 			*template, b.Collect = "", true
 		}
 	}
-	setDefault(&b.Stdout, path.Join(b.OutDir, DefaultStdout))
-	setDefault(&b.Stderr, path.Join(b.OutDir, DefaultStderr))
+	usual := func(template string) string {
+		if b.EachRank && !b.Collect {
+			template = strings.Replace(template, "{task}", "{task}."+rankPlaceholder, 1)
+		}
+		return path.Join(b.OutDir, template)
+	}
+	setDefault(&b.Stdout, usual(DefaultStdout))
+	setDefault(&b.Stderr, usual(DefaultStderr))
 	for _, template := range []*string{&b.Stdout, &b.Stderr} {
 		if *template != Discard {
 			s.absolute(template)
@@ -112,9 +118,9 @@ func (s *Spec) normalizeMapReduce(m *MapReduceSpec) {
 	s.place(&m.Output)
 	m.MapNeed.CPUs = max(m.MapNeed.CPUs, 1)
 	m.ReduceNeed.CPUs = max(m.ReduceNeed.CPUs, 1)
-	setDefault(&m.MapOutputSeparator, DefaultSeparator)
-	setDefault(&m.ReduceOutputSeparator, DefaultSeparator)
-	setDefault(&m.KeyFieldSeparator, DefaultSeparator)
+	setDefault(&m.MapOutputSeparator, defaultSeparator)
+	setDefault(&m.ReduceOutputSeparator, defaultSeparator)
+	setDefault(&m.KeyFieldSeparator, defaultSeparator)
 	setDefault(&m.Partitioner, "hash")
 	setDefault(&m.Comparator, "bytes")
 	setDefault(&m.MapOutputKeyFields, 1)

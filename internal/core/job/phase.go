@@ -3,6 +3,8 @@ package job
 import (
 	"slices"
 	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
 )
 
 // TaskKind is the kind of a task. It decides which phases the task has.
@@ -56,6 +58,12 @@ type PhaseStat struct {
 	Waited     time.Duration `msgpack:"w,omitempty" json:"waited_ns"`      // time in which it had nothing to do, as a shuffle that waits for maps, or its programs had no processor
 	Joules     float64       `msgpack:"j,omitempty" json:"joules"`         // its share of the energy of the node's processors; 0: not measured
 	Missing    ResourceSet   `msgpack:"x,omitempty" json:"-"`              // resources whose use could not be measured on that machine
+}
+
+// EncodeMsgpack encodes a copy without an address: the fields of an element of a slice would each be copied to the heap to see whether it is empty.
+func (s PhaseStat) EncodeMsgpack(e *msgpack.Encoder) error {
+	type fields PhaseStat
+	return e.Encode(fields(s))
 }
 
 // Duration returns End − Start.

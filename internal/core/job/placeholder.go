@@ -111,12 +111,23 @@ func (b *BagSpec) TaskID(entry Entry, index int) string {
 	return strconv.Itoa(index + 1)
 }
 
-// outputPlaceholder matches the placeholders in the template of an output file: {job}, {task}, and the placeholders of
+// outputPlaceholder matches the placeholders in the template of an output file: {job}, {task}, {rank}, and the placeholders of
 // the command.
-var outputPlaceholder = pattern.Lazy(`\{job\}|\{task\}|` + placeholderForm)
+var outputPlaceholder = pattern.Lazy(`\{job\}|\{task\}|\{rank\}|` + placeholderForm)
 
-// OutputPath returns the output file of the task with that index (from 0). The template Discard is returned unchanged.
-func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index int) string {
+// rankPlaceholder stands for the number of the rank in the template of an output file, if the command starts on every rank.
+const rankPlaceholder = "{rank}"
+
+// rankUnclear matches a rank's number that cannot be told from what is beside it.
+var rankUnclear = pattern.Lazy(`[0-9}]\{rank\}|\{rank\}[0-9{]`)
+
+// OfEachRank reports whether a template gives each rank of a task a file of its own.
+func (b *BagSpec) OfEachRank(template string) bool {
+	return b.EachRank && strings.Contains(template, rankPlaceholder)
+}
+
+// OutputPath returns the output file of a rank (from 0) of the task with that index (from 0). The template Discard is returned unchanged.
+func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index, rank int) string {
 	if template == Discard {
 		return template
 	}
@@ -126,6 +137,8 @@ func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index int) str
 			return string(id)
 		case "{task}":
 			return b.TaskID(entry, index)
+		case rankPlaceholder:
+			return strconv.Itoa(rank)
 		default:
 			return strings.Join(substitute(p, entry, index), " ")
 		}
@@ -154,7 +167,7 @@ func (b *BagSpec) SharedOutput(id ID, entries []Entry) (file string, tasks [2]in
 			continue
 		}
 		for i, e := range entries {
-			file = b.OutputPath(template, id, e, i)
+			file = b.OutputPath(template, id, e, i, 0)
 			if first, there := of[file]; there {
 				return file, [2]int{first, i}, true
 			}

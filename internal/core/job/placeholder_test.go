@@ -163,10 +163,10 @@ func TestTaskIDAndOutputs(t *testing.T) {
 	if got := plain.TaskID(Entry{"40"}, 2); got != "3" {
 		t.Errorf("id of a task is %q, want its number from 1", got)
 	}
-	if got := (&BagSpec{Array: true}).OutputPath("/w/{job}/{task}.out", "bag-3", Entry{"40"}, 3); got != "/w/bag-3/40.out" {
+	if got := (&BagSpec{Array: true}).OutputPath("/w/{job}/{task}.out", "bag-3", Entry{"40"}, 3, 0); got != "/w/bag-3/40.out" {
 		t.Errorf("output path is %q", got)
 	}
-	if got := (&BagSpec{}).OutputPath(Discard, "bag-3", Entry{"40"}, 3); got != Discard {
+	if got := (&BagSpec{}).OutputPath(Discard, "bag-3", Entry{"40"}, 3, 0); got != Discard {
 		t.Errorf("discarded output is %q", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 // Host is a machine that ssh reaches by its name.
 type Host struct {
-	Name string `msgpack:"n" json:"name"`           // host or user@host, as for ssh; ThisHost for this machine
-	CPUs int    `msgpack:"c,omitempty" json:"cpus"` // cores for tasks; 0: all of them
+	Name string `msgpack:"n" json:"name"`           // as `ssh` takes it; `:` is this machine
+	CPUs int    `msgpack:"c,omitempty" json:"cpus"` // cores for tasks; 0: all cores of the host
 }
 
 // ThisHost is the name of this machine, as in GNU parallel.
@@ -25,11 +25,11 @@ func (h Host) String() string {
 // Remote lists the hosts of an allocation and says how they are reached.
 type Remote struct {
 	Hosts   []Host `msgpack:"h,omitempty" json:"hosts,omitempty"`   // each of them runs a worker
-	Command string `msgpack:"c,omitempty" json:"command,omitempty"` // the program that reaches them and its options, separated by blanks; empty: ssh
-	Agent   string `msgpack:"a,omitempty" json:"agent,omitempty"`   // socket of the user's agent (SSH_AUTH_SOCK)
-	Rent    Rent   `msgpack:"r,omitempty" json:"rent,omitzero"`     // machines to rent instead
+	Command string `msgpack:"c,omitempty" json:"command,omitempty"` // the command that connects to the hosts, with its options; may be absent: `ssh`
+	Agent   string `msgpack:"a,omitempty" json:"agent,omitempty"`   // socket of the user's agent
+	Rent    Rent   `msgpack:"r,omitempty" json:"rent,omitzero"`     // machines that are rented for it (`--on ec2`)
 	// PassEnv names variables of the user that tasks get where the user's files are not seen (Spec.Apart), and on rented machines.
-	PassEnv []string `msgpack:"-" json:"pass_env,omitempty"`
+	PassEnv []string `msgpack:"-" json:"pass_env,omitempty"` // the variables of `--pass-env`
 }
 
 // Away reports whether the allocation's nodes are hosts or rented machines, which ssh reaches.

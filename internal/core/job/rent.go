@@ -10,55 +10,55 @@ import (
 
 // Rent says which machines to rent for an allocation, and how much they may cost.
 type Rent struct {
-	Machines  []Rented      `msgpack:"m,omitempty" json:"machines,omitempty"`
-	Catalogue string        `msgpack:"-" json:"catalogue,omitempty"`              // file with the types and their prices; empty: there is none, or Machines has all of its data
-	Budget    float64       `msgpack:"b,omitempty" json:"budget,omitempty"`       // largest cost of all machines together, in the currency of the prices; 0: no limit
-	Deadline  time.Duration `msgpack:"d,omitempty" json:"deadline_ns,omitempty"`  // largest turnaround, for which machines are rented and given back; 0: no limit
+	Machines  []Rented      `msgpack:"m,omitempty" json:"machines,omitempty"`     // their types
+	Catalogue string        `msgpack:"-" json:"catalogue,omitempty"`              // file with types and prices, until they are known
+	Budget    float64       `msgpack:"b,omitempty" json:"budget,omitempty"`       // what all machines may cost
+	Deadline  time.Duration `msgpack:"d,omitempty" json:"deadline_ns,omitempty"`  // deadline, in nanoseconds after the submission
 	Region    string        `msgpack:"r,omitempty" json:"region,omitempty"`       // of the provider
-	Account   string        `msgpack:"a,omitempty" json:"account,omitempty"`      // allocations of one account share its budget; empty: there is no budget
-	Predicted *Forecast     `msgpack:"-" json:"predicted,omitempty"`              // for the chosen point of the front; nil: no point was chosen
-	Front     []Choice      `msgpack:"-" json:"front,omitempty"`                  // the front from which the machines were chosen, cheapest choice first; a long front is thinned out. nil: there was no front
-	Server    float64       `msgpack:"-" json:"server_bytes_s,omitempty"`         // capacity of the data server in bytes/s; 0: the user did not say
-	Purpose   string        `msgpack:"p,omitempty" json:"purpose,omitempty"`      // name of the first job that requested the machines
-	Patience  time.Duration `msgpack:"pa,omitempty" json:"patience_ns,omitempty"` // a machine that is not ready after this time is given back; 0: the default
+	Account   string        `msgpack:"a,omitempty" json:"account,omitempty"`      // allocations with the same one share the budget
+	Predicted *Forecast     `msgpack:"-" json:"predicted,omitempty"`              // predicted for the choice
+	Front     []Choice      `msgpack:"-" json:"front,omitempty"`                  // the front, the cheapest first; of a long one only a part
+	Server    float64       `msgpack:"-" json:"server_bytes_s,omitempty"`         // capacity of the data server
+	Purpose   string        `msgpack:"p,omitempty" json:"purpose,omitempty"`      // name of the job that asked for them first
+	Patience  time.Duration `msgpack:"pa,omitempty" json:"patience_ns,omitempty"` // how long a machine may take to start
 }
 
 // Forecast is the cost and the makespan of a job on rented machines, predicted or measured.
 type Forecast struct {
-	Cost      float64 `json:"cost"`                 // of its machines, until the end of the job
-	Makespan  float64 `json:"makespan_s"`           // from its submission to its end
-	ServerUse float64 `json:"server_use,omitempty"` // fraction of the data server's capacity in that time; 0: not known
+	Cost      float64 `json:"cost"`                 // cost of all machines of the job's allocation, until the job was over
+	Makespan  float64 `json:"makespan_s"`           // seconds from submission until the job was over
+	ServerUse float64 `json:"server_use,omitempty"` // used fraction of the data server's capacity; may be absent: not known
 }
 
 // Choice is the prediction for one choice of machines on a front.
 type Choice struct {
-	Cost     float64 `json:"cost"`
-	Makespan float64 `json:"makespan_s"`
-	Low      float64 `json:"low_s"` // 10 % quantile of the makespan
-	Up       float64 `json:"up_s"`  // 90 % quantile
-	Machines string  `json:"machines"`
-	Chosen   bool    `json:"chosen,omitempty"`
-	Tipping  bool    `json:"tipping,omitempty"` // the tipping point: beyond it more money saves little time
+	Cost     float64 `json:"cost"`              // in the currency of the catalogue
+	Makespan float64 `json:"makespan_s"`        // from the request for machines until all tasks are done, on average
+	Low      float64 `json:"low_s"`             // 10 % of such bags take no longer
+	Up       float64 `json:"up_s"`              // 90 % of such bags take no longer
+	Machines string  `json:"machines"`          // how many machines of which types, as `--machines` takes them
+	Chosen   bool    `json:"chosen,omitempty"`  // the choice that the job runs on
+	Tipping  bool    `json:"tipping,omitempty"` // from here on more money buys little time
 }
 
 // Rented is machines of one type.
 type Rented struct {
-	Name  string `msgpack:"n" json:"name"` // type in the catalogue, or the provider's name for it; with SpotEnd at its end: at the spot price
-	Count int    `msgpack:"c" json:"count"`
-	More  int    `msgpack:"mo,omitempty" json:"more,omitempty"` // further machines that may be rented while the job runs
+	Name  string `msgpack:"n" json:"name"`                      // as the catalogue calls it; `:spot` at its end: at the spot price
+	Count int    `msgpack:"c" json:"count"`                     // how many
+	More  int    `msgpack:"mo,omitempty" json:"more,omitempty"` // machines that may be rented beyond `count`
 
 	// The following fields describe the type. They are filled in from the catalogue and the provider; until then Instance, the provider's name, is empty.
-	Instance string    `msgpack:"i,omitempty" json:"instance,omitempty"`
-	Has      Resources `msgpack:"h,omitempty" json:"has,omitzero"`
+	Instance string    `msgpack:"i,omitempty" json:"instance,omitempty"` // as EC2 calls the type
+	Has      Resources `msgpack:"h,omitempty" json:"has,omitzero"`       // what a machine has
 	Image    string    `msgpack:"im,omitempty" json:"image,omitempty"`
-	User     string    `msgpack:"u,omitempty" json:"user,omitempty"` // user name for the login
+	User     string    `msgpack:"u,omitempty" json:"user,omitempty"` // who logs in there
 	Subnet   string    `msgpack:"s,omitempty" json:"subnet,omitempty"`
 	Groups   []string  `msgpack:"g,omitempty" json:"security_groups,omitempty"`
-	Price    float64   `msgpack:"p,omitempty" json:"price,omitempty"`      // of one machine for one hour; 0: unknown
-	Unit     float64   `msgpack:"un,omitempty" json:"unit_s,omitempty"`    // billing period in seconds; a part of one costs as much as the whole
-	Minimum  float64   `msgpack:"mi,omitempty" json:"minimum_s,omitempty"` // shortest time that is billed, in seconds
-	Boot     float64   `msgpack:"b,omitempty" json:"boot_s,omitempty"`     // seconds until a machine can start its first task
-	Limit    int       `msgpack:"l,omitempty" json:"limit,omitempty"`      // largest number of machines
+	Price    float64   `msgpack:"p,omitempty" json:"price,omitempty"`      // price of a machine for an hour; may be absent: not known
+	Unit     float64   `msgpack:"un,omitempty" json:"unit_s,omitempty"`    // billing unit in seconds; each started one is paid
+	Minimum  float64   `msgpack:"mi,omitempty" json:"minimum_s,omitempty"` // seconds that are paid at least
+	Boot     float64   `msgpack:"b,omitempty" json:"boot_s,omitempty"`     // seconds until a machine takes its first task
+	Limit    int       `msgpack:"l,omitempty" json:"limit,omitempty"`      // machines at most
 }
 
 // Money writes a cost, also one below a cent so that it differs from nothing: 12.50, 0.0042.

@@ -54,7 +54,7 @@ func (b *BagSpec) SetCommand(words []string, appended bool) error {
 
 // ChangeCommand sets the command of a bag that has one to what its user gave in a single word, and remembers the one before.
 func (b *BagSpec) ChangeCommand(word string) error {
-	b.Earlier = append(slices.Clone(b.Earlier), EarlierCommand{Command: b.commandText()})
+	b.Earlier = append(slices.Clone(b.Earlier), earlierCommand{Command: b.commandText()})
 	if !b.ShellNamed {
 		b.ShellProgram = ""
 	}

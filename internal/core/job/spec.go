@@ -61,6 +61,7 @@ type Request struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this time
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes for each worker; 0: a fraction of the node's memory
 	Weight      float64       `json:"weight,omitempty"`      // share of the job on nodes that it shares with other jobs; 0: 1
+	Priority    int           `json:"priority,omitempty"`    // above that of another job of the user: it goes before that one
 	// Due is when the job should be done; 0: it has no deadline. Deadline is the time from a submission or a resume until then, before SetDue.
 	Due      Time          `json:"due_ns,omitempty"`
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
@@ -75,6 +76,7 @@ type Request struct {
 
 	// The options of a batch system. BatchOnly lists those that are set.
 	Partition  string   `json:"partition,omitempty"`
+	Anywhere   bool     `json:"anywhere,omitempty"` // Partition is the list of those that the job may use, as the user asked for any
 	Account    string   `json:"account,omitempty"`
 	QOS        string   `json:"qos,omitempty"`
 	Constraint string   `json:"constraint,omitempty"`
@@ -90,9 +92,11 @@ type Request struct {
 	Courtesy float64 `json:"courtesy,omitempty"`
 
 	// How berth uses the queue. With the zero value berth decides.
-	NoScout   bool   `json:"no_scout,omitempty"`   // without a profile, do not run a scout first
-	MaxAllocs int    `json:"max_allocs,omitempty"` // largest number of requests at the same time; 0: berth decides
-	WallTime  string `json:"wall_time,omitempty"`  // which wall time to request: WallAuto, WallUpper, WallMax
+	// PreemptibleOK says that it does no harm if the job loses nodes to jobs of other partitions.
+	PreemptibleOK bool   `json:"preemptible_ok,omitempty"`
+	NoScout       bool   `json:"no_scout,omitempty"`   // without a profile, do not run a scout first
+	MaxAllocs     int    `json:"max_allocs,omitempty"` // largest number of requests at the same time; 0: berth decides
+	WallTime      string `json:"wall_time,omitempty"`  // which wall time to request: WallAuto, WallUpper, WallMax
 	// StartWithin is how long the job may wait for its first allocation before it is not run at all; 0: as long as it takes.
 	StartWithin time.Duration `json:"start_within_ns,omitempty"`
 }
@@ -119,9 +123,13 @@ type BagSpec struct {
 	// ShellNamed says that the user named the shell. Another may replace one that berth chose, on a node that does not have it.
 	ShellNamed bool `json:"shell_named,omitempty"`
 	// Earlier are the commands that the bag had before a resume gave it another one.
-	Earlier []EarlierCommand `json:"earlier,omitempty"`
+	Earlier []earlierCommand `json:"earlier,omitempty"`
 
-	Need Resources `json:"need"` // of one task; CPUs ≥ 1
+	Need Resources `json:"need"` // of one task, or of each rank of a gang; CPUs ≥ 1
+	Gang
+	// EachRank says that the command is started on every rank of a gang, and not only once on its first node.
+	EachRank bool `json:"each_rank,omitempty"`
+	Uses     Uses `json:"use,omitempty"` // of each task that says nothing else
 	// MaxMem is how much memory a task may get after it ran out of Need.Mem; 0: no more. AutoMem says that the memory of tasks is chosen from
 	// what earlier ones of the application used. Then Need.Mem is that of the first tasks, or 0 before the job is planned, and MaxMem 0 means what the
 	// largest node has.
@@ -135,6 +143,8 @@ type BagSpec struct {
 	NeedsFrom *NeedsFrom `json:"needs_from,omitempty"`
 	// AddressSpace says that each process of a task gets Need.Mem as the limit of its address space (RLIMIT_AS).
 	AddressSpace bool `json:"address_space,omitempty"`
+	// Warm has modules of Python, separated by commas. A task that runs the first of them (python -m) is forked from a process that has loaded all.
+	Warm string `json:"warm,omitempty"`
 	// Signal is the number of a signal that a task gets SignalLead before its time is over, by its allocation's end or TimeLimit; 0: none.
 	Signal     int           `json:"signal,omitempty"`
 	SignalLead time.Duration `json:"signal_lead_ns,omitempty"`
@@ -160,9 +170,11 @@ type BagSpec struct {
 	// {Discard} means that a task creates no files besides Stdout. Empty: its files are unknown.
 	Outputs []string `json:"outputs,omitempty"`
 	// Inputs has patterns of files below the job's folder that a task needs besides those that its command names (InputPatterns). They are used only
-	// on hosts that do not share that folder.
+	// on hosts that do not share that folder, and with Local.
 	Inputs []string `json:"inputs,omitempty"`
-	Env    []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
+	// Local says that each task runs in a folder on its node's own disk, with copies of what it needs, also where the node sees the job's folder.
+	Local bool     `json:"local,omitempty"`
+	Env   []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
 	// EnvSaid repeats the variables of Env that the job file sets. Hosts that do not see the user's files get these (Apart).
 	EnvSaid []string `json:"env_said,omitempty"`
 
@@ -171,8 +183,8 @@ type BagSpec struct {
 	Trusted  bool   `json:"trusted,omitempty"` // no task starts on a suspected node
 }
 
-// EarlierCommand is a command that a bag had before, and how many tasks were done when it got the next one.
-type EarlierCommand struct {
+// earlierCommand is a command that a bag had before, and how many tasks were done when it got the next one.
+type earlierCommand struct {
 	Command string `json:"command"`
 	Done    int    `json:"done"`
 }
@@ -307,31 +319,31 @@ type DataHost struct {
 
 // AllocRequest is a request for an allocation, as the plan decided it.
 type AllocRequest struct {
-	On          string        `msgpack:"on" json:"on"` // driver
+	On          string        `msgpack:"on" json:"on"` // the driver: `local`, `slurm` or `ssh`
 	Nodes       int           `msgpack:"n" json:"nodes"`
-	PerNode     Resources     `msgpack:"pn" json:"per_node"`
-	Time        time.Duration `msgpack:"t,omitempty" json:"time_ns"` // wall time; 0: unlimited
-	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"`
-	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes for each node
-	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`
-	Remote      Remote        `msgpack:"rm,omitempty" json:"remote,omitzero"` // the hosts of its nodes, by rank; as many as Nodes, or none
-	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"`  // rates that the user gave; allocations with different rates can serve the same jobs
+	PerNode     Resources     `msgpack:"pn" json:"per_node"`                  // what each node has
+	Time        time.Duration `msgpack:"t,omitempty" json:"time_ns"`          // wall time; 0: unlimited
+	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"` // time without work after which the allocation is released
+	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"`     // bytes each node may use for sorting
+	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`         // folder for intermediate data; empty: the worker's default
+	Remote      Remote        `msgpack:"rm,omitempty" json:"remote,omitzero"` // the hosts of `--on ssh`
+	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"`  // disk and network rates of nodes as the user gave them
 
 	// Only has the ids of the cores that tasks may use, on one machine where the job was submitted by a command that is bound to
 	// some of its cores; nil: all of them.
-	Only []int `msgpack:"oc,omitempty" json:"only,omitempty"`
+	Only []int `msgpack:"oc,omitempty" json:"only,omitempty"` // ids of the cores that tasks may use; may be absent: all of the machine
 
 	// Elastic allocations come from a batch system. Those of one Batch serve the same jobs whatever their
 	// size and wall time, and each is requested for one job.
-	Elastic bool  `msgpack:"el,omitempty" json:"elastic,omitempty"`
-	Batch   Batch `msgpack:"b,omitempty" json:"batch,omitzero"`
+	Elastic bool  `msgpack:"el,omitempty" json:"elastic,omitempty"` // it comes from a batch system
+	Batch   Batch `msgpack:"b,omitempty" json:"batch,omitzero"`     // options for the batch system besides size and time
 	// Courteous allocations are given back when the job is over for which they were requested, even if another job of the user has none.
-	Courteous bool `msgpack:"co,omitempty" json:"courteous,omitempty"`
+	Courteous bool `msgpack:"co,omitempty" json:"courteous,omitempty"` // it is given back when the job that requested it is over
 	// Start is the predicted begin; 0: unknown.
-	Start Time `msgpack:"st,omitempty" json:"start_ns,omitempty"`
+	Start Time `msgpack:"st,omitempty" json:"start_ns,omitempty"` // when it is predicted to begin, since the Unix epoch
 	// Latest is the last instant at which it may begin, because its free slot is too short for it later.
 	// A request that has not begun by then is cancelled, because it may delay others. 0: no such time.
-	Latest Time `msgpack:"lt,omitempty" json:"latest_ns,omitempty"`
+	Latest Time `msgpack:"lt,omitempty" json:"latest_ns,omitempty"` // latest useful start: later the free slot is too short
 	// Avoid has the nodes on which workers of earlier allocations could not start. A batch system leaves them out if it can.
 	Avoid []string `msgpack:"av,omitempty" json:"-"`
 }
@@ -341,16 +353,18 @@ type Batch struct {
 	Partition  string   `msgpack:"p,omitempty" json:"partition,omitempty"`
 	Account    string   `msgpack:"a,omitempty" json:"account,omitempty"`
 	QOS        string   `msgpack:"q,omitempty" json:"qos,omitempty"`
-	Constraint string   `msgpack:"c,omitempty" json:"constraint,omitempty"`
-	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`
-	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for the command that submits jobs, verbatim
-	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // name in the queue
+	Constraint string   `msgpack:"c,omitempty" json:"constraint,omitempty"` // features of the nodes
+	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`  // the allocation shares no node with other jobs
+	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"`       // arguments passed to sbatch unchanged
+	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"`       // name in the queue
 	// Among is the list of partitions, separated by commas, in which the job may run. Partition is one of them,
 	// and allocations in any of them serve the same jobs. Empty: Partition alone.
-	Among string `msgpack:"am,omitempty" json:"among,omitempty"`
+	Among string `msgpack:"am,omitempty" json:"among,omitempty"` // the partitions of which this is one, where the job may run in several
 	// Cluster identifies one of the clusters that the driver reaches (cluster.Queue.ID). Empty, as in
 	// journals of older versions: the cluster of the coordinator's environment.
-	Cluster string `msgpack:"cl,omitempty" json:"cluster,omitempty"`
+	Cluster string `msgpack:"cl,omitempty" json:"cluster,omitempty"` // which of the clusters that the driver reaches
+	// Licences are those of the batch system that are requested for the tasks of the allocation.
+	Licences Uses `msgpack:"li,omitempty" json:"licences,omitempty"` // `NAME=N,…`, licences that are requested
 }
 
 // Batch returns the request's options for a batch system, for that partition.

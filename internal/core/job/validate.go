@@ -14,6 +14,7 @@ import (
 const (
 	MaxNodes  = 1_000_000
 	MaxCPUs   = 1 << 16
+	MaxRanks  = 1_000_000
 	MaxWeight = 1000
 
 	MaxCourtesy  = 10 // times the wall time
@@ -34,6 +35,7 @@ func (s *Spec) Validate() error {
 	c.request(&s.Request)
 	if s.Bag != nil {
 		c.bag(s.Bag)
+		c.gang(s)
 	}
 	if s.MapReduce != nil {
 		c.mapReduce(s.MapReduce)
@@ -113,8 +115,9 @@ func (c *checks) bag(b *BagSpec) {
 	c.require(!b.AddressSpace || b.MaxMem == 0 && !b.AutoMem, "limit-address-space", "a program that asks for more memory than it may have fails by itself then, "+
 		"so its task cannot start again with more; leave it out, or give --mem a single size")
 	c.require(!b.AddressSpace || b.Need.Mem > 0 || b.AutoMem, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
-	c.template(b.Stdout, "stdout")
-	c.template(b.Stderr, "stderr")
+	c.require(strings.Trim(b.Warm, gpuTypeChars+",") == "", "warm", "%q is not a list of modules of Python with commas between them", b.Warm)
+	c.template(b, b.Stdout, "stdout")
+	c.template(b, b.Stderr, "stderr")
 	c.require(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "it is the same file as stdout; write 2>&1 in a shell command instead")
 	for _, template := range []string{b.Stdout, b.Stderr} {
 		c.require(!b.Collected(template) || strings.HasSuffix(template, "/"+DefaultStdout) || strings.HasSuffix(template, "/"+DefaultStderr), "stdout",
@@ -127,14 +130,39 @@ func (c *checks) bag(b *BagSpec) {
 	c.env(b.Env)
 }
 
+// gang checks the ranks of tasks. Columns of entries, or tasks that are added, may have ranks of their own where the bag has none.
+func (c *checks) gang(s *Spec) {
+	b := s.Bag
+	later := b.Open || b.NeedsFrom != nil && b.NeedsFrom.Ranks > 0
+	const none = "tasks have no ranks; say with --ranks how many"
+	c.require(b.RanksPerNode == 0 || b.Ranks > 0 || later, "ranks-per-node", none)
+	c.require(!b.EachRank || b.Ranks > 0 || later, "each-rank", none)
+	c.require(b.Ranks == 0 || b.RanksPerNode <= b.Ranks, "ranks-per-node", "%d on each node are more than the %s of a task", b.RanksPerNode, Count(b.Ranks, "rank"))
+	c.require(!b.AutoMem || !b.Several(), "mem", "memory is not chosen for tasks of several ranks; write a size, or a range as in 4G..16G, for each rank")
+	if why := s.Request.NoGangs(); why != "" {
+		c.require(!b.Several() && (b.NeedsFrom == nil || b.NeedsFrom.Ranks == 0), "ranks", "%s", why)
+	}
+}
+
+// NoGangs returns the reason why no task can have several ranks, and what to do, or "".
+func (r *Request) NoGangs() string {
+	if len(r.Remote.Rent.Machines) == 0 {
+		return ""
+	}
+	return "a task on rented machines is one process; several ranks run on this machine, on hosts that ssh reaches (--hosts), and on batch systems"
+}
+
 // template checks the template of an output file. Two tasks must not write the same file.
-func (c *checks) template(t, where string) {
+func (c *checks) template(b *BagSpec, t, where string) {
 	if t == Discard {
 		return
 	}
 	c.path(t, where)
-	rest := outputPlaceholder().ReplaceAllString(strings.ReplaceAll(t, "{job}", ""), "")
-	c.require(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file; write {task} where the number of the task belongs", t)
+	c.require(b.EachRank || !strings.Contains(t, rankPlaceholder), where, "%s is known only where the command starts on every rank; add --each-rank", rankPlaceholder)
+	c.require(!rankUnclear().MatchString(t), where, "%q may name one file for ranks of two tasks; write a character other than a digit beside {rank}, as in {task}.{rank}", t)
+	whole := strings.NewReplacer("{job}", "", rankPlaceholder, "").Replace(t)
+	rest := outputPlaceholder().ReplaceAllString(whole, "")
+	c.require(rest != whole, where, "%q has no {task}, so all tasks would write the same file; write {task} where the number of the task belongs", t)
 	c.require(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job}, {task} and those of the command", t)
 }
 

@@ -1,26 +1,32 @@
 package job
 
-// MilliCore is a core in the unit of Vector.CPU.
-const MilliCore = 1000
+import "cmp"
+
+// Milli is a core in the unit of Vector.CPU, and a GPU in that of Vector.GPU.
+const Milli = 1000
 
 // Vector is an amount of each resource: the demand of a phase, the reservation of an attempt, or the
 // capacity of a node. A disk or network rate of 0 means unknown for a node, and not reserved for a phase.
 type Vector struct {
 	CPU    int64 `msgpack:"c,omitempty" json:"cpu"`           // thousandths of a core
 	Memory int64 `msgpack:"m,omitempty" json:"mem"`           // bytes
-	Disk   int64 `msgpack:"d,omitempty" json:"disk_bps"`      // bytes/s read and written
-	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`       // bytes/s sent to or received from other nodes
-	GPU    int64 `msgpack:"g,omitempty" json:"gpu,omitempty"` // whole GPUs
+	Disk   int64 `msgpack:"d,omitempty" json:"disk_bps"`      // bytes a second read from disks and written to files
+	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`       // bytes a second fetched from other nodes
+	GPU    int64 `msgpack:"g,omitempty" json:"gpu,omitempty"` // thousandths of a GPU; may be absent: none
 }
 
 // Vector returns the resources as amounts.
 func (r Resources) Vector() Vector {
-	return Vector{int64(r.CPUs) * MilliCore, r.Mem, r.Disk, r.Net, int64(r.GPUs)}
+	return Vector{int64(r.CPUs) * Milli, r.Mem, r.Disk, r.Net, int64(r.GPUs) * int64(cmp.Or(r.GPUShare, Milli))}
 }
 
-// Resources returns the amounts with the cores rounded up to whole ones.
+// Resources returns the amounts with the cores rounded up to whole ones, and with whole GPUs or a share of one.
 func (v Vector) Resources() Resources {
-	return Resources{CPUs: int((v.CPU + MilliCore - 1) / MilliCore), Mem: v.Memory, Disk: v.Disk, Net: v.Net, GPUs: int(v.GPU)}
+	r := Resources{CPUs: int((v.CPU + Milli - 1) / Milli), Mem: v.Memory, Disk: v.Disk, Net: v.Net, GPUs: int(v.GPU / Milli)}
+	if v.GPU > 0 && r.GPUs == 0 {
+		r.GPUs, r.GPUShare = 1, int(v.GPU)
+	}
+	return r
 }
 
 // Plus returns v + w.
@@ -31,6 +37,12 @@ func (v Vector) Plus(w Vector) Vector {
 // Minus returns v − w.
 func (v Vector) Minus(w Vector) Vector {
 	return Vector{v.CPU - w.CPU, v.Memory - w.Memory, v.Disk - w.Disk, v.Net - w.Net, v.GPU - w.GPU}
+}
+
+// Times returns v for so many.
+func (v Vector) Times(n int) Vector {
+	k := int64(n)
+	return Vector{v.CPU * k, v.Memory * k, v.Disk * k, v.Net * k, v.GPU * k}
 }
 
 // Max returns the larger amount of each resource.

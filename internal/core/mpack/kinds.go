@@ -5,7 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
+	"sync/atomic"
 )
 
 // Kinds encodes values of several types, each with a number before it that identifies the type:
@@ -14,7 +14,7 @@ import (
 type Kinds[V any] struct {
 	what    string
 	types   [256]reflect.Type
-	checks  sync.Map // by number, of the kinds that were decoded
+	checks  [256]atomic.Pointer[check] // of the kinds that were decoded
 	numbers map[reflect.Type]byte
 }
 
@@ -101,12 +101,13 @@ func (k *Kinds[V]) Decode(number byte, data []byte) (v V, err error) {
 	if err := Decode(data, to.Interface()); err != nil {
 		return v, err
 	}
-	of, known := k.checks.Load(number)
-	if !known {
-		of, _ = k.checks.LoadOrStore(number, checkOf(typ))
+	of := k.checks[number].Load()
+	if of == nil {
+		of = new(checkOf(typ))
+		k.checks[number].Store(of)
 	}
-	if check := of.(check); check != nil {
-		if err := check(to.Elem()); err != nil {
+	if *of != nil {
+		if err := (*of)(to.Elem()); err != nil {
 			return v, err
 		}
 	}

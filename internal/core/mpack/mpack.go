@@ -15,6 +15,7 @@ package mpack
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -52,6 +53,9 @@ var encoders = sync.Pool{New: func() any {
 func Append(buf []byte, v any) ([]byte, error) {
 	e := encoders.Get().(*encoder)
 	e.out.buf = buf
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() { // a field that has an address is copied to the heap to see whether it is empty
+		v = p.Elem().Interface()
+	}
 	err := e.enc.Encode(v)
 	out := e.out.buf
 	e.out.buf = nil

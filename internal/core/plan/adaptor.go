@@ -150,9 +150,9 @@ func (a *adaptor) withFineSample(f func()) {
 	a.sample = coarse
 }
 
-// slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
-func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces slots) {
-	if a.mix.fitsNode(size) {
+// slotsOf returns how many bag tasks or maps, and reduces, run at once on each of so many workers.
+func (a *adaptor) slotsOf(size job.Resources, workers int) (tasks, reduces slots) {
+	if a.mix.fitsIn(size, workers) {
 		tasks = throttled(a.q.Spec, a.mix.slotsOn(size))
 	}
 	if a.q.mix != nil { // of the others, tasks that come one after another

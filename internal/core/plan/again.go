@@ -84,5 +84,5 @@ func Serves(snap *cluster.Snapshot, spec *job.Spec, req job.AllocRequest) bool {
 	}
 	own := r.Batch(cmp.Or(r.Partition, snap.Queue.DefaultPartition()))
 	own.Cluster = snap.Queue.ID
-	return req.On == snap.Driver && req.Scratch == r.Scratch && req.Batch.Key() == own.Key()
+	return req.On == snap.Driver && req.Scratch == r.Scratch && req.Batch.Key() == own.Key() && gives(snap, spec, req)
 }

@@ -84,7 +84,7 @@ func (d *decision) apartNodes(most int) int {
 func (d *decision) apart(nodes int) (all []Candidate) {
 	for _, c := range d.chosen {
 		least := max(1, c.offer.minNodes)
-		for n := max(nodes, least); c.Wait > 0 && c.Take >= n+least; c.Take -= n {
+		for n := c.offer.filled(max(nodes, least)); c.Wait > 0 && c.Take >= n+least; c.Take -= n {
 			part := c
 			part.Take, part.main = n, false
 			all = append(all, part)
@@ -97,7 +97,7 @@ func (d *decision) apart(nodes int) (all []Candidate) {
 // oneMore returns a request of so many nodes like the chosen one that waits longest.
 func (d *decision) oneMore(nodes int) Candidate {
 	c := slices.MaxFunc(d.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
-	c.Take, c.main = max(nodes, c.offer.minNodes), false
+	c.Take, c.main = c.offer.filled(max(nodes, c.offer.minNodes)), false
 	return c
 }
 

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 	"berth/internal/core/timeline"
@@ -70,6 +72,7 @@ type decision struct {
 	first     Candidate        // the candidate that was chosen first
 	scout     int              // tasks that are measured before the rest is planned; 0: no scout
 	runs      predict.Outcome  // simulated on all windows; empty: the job has no profile
+	leftOut   []cluster.LeftOut
 }
 
 // decide chooses the requests among the free slots of the queue.
@@ -133,6 +136,9 @@ func (d *decision) decideBlind() error {
 
 // findOffers sets the offers where the job could run.
 func (d *decision) findOffers() error {
+	if err := d.q.checkLicences(); err != nil {
+		return err
+	}
 	parts, why, err := partitions(d.q)
 	if err != nil {
 		return err
@@ -140,14 +146,13 @@ func (d *decision) findOffers() error {
 	if why != "" {
 		d.addNote(why)
 	}
-	d.among = partitionsAmong(d.q.Spec.Request.Partition, parts)
+	d.among, d.leftOut = partitionsAmong(d.q.Spec.Request.Partition, parts), slices.Clone(d.q.LeftOut)
 	var first error
 	for _, part := range parts {
 		offers, err := d.offersOf(part)
 		if err != nil {
-			if first == nil {
-				first = err
-			}
+			d.leaveOut(part, what(err))
+			first = cmp.Or(first, err)
 			continue
 		}
 		d.offers = append(d.offers, offers...)
@@ -155,17 +160,50 @@ func (d *decision) findOffers() error {
 	if len(d.offers) == 0 {
 		return first
 	}
+	if d.kinds.leastNode().GPUs == 0 {
+		d.leave(func(o *offer) string {
+			if slices.ContainsFunc(o.part.Nodes, func(i int) bool { return d.q.Snap.Nodes[i].Capacity.GPUs == 0 }) {
+				return ""
+			}
+			return "all of its nodes have GPUs, which no task needs"
+		})
+	}
 	return nil
 }
 
-// longEnough returns an error where no allocation may last as long as half of the tasks take. Where only the longest
-// tasks do not fit it leaves a note, and tasks are started as long as the median fits.
-func (d *decision) longEnough() error {
-	most := slices.MaxFunc(d.offers, func(x, y *offer) int { return cmp.Compare(x.maxTime, y.maxTime) })
-	limit := most.maxTime - most.startUp
-	if math.IsInf(limit, 1) {
-		return nil
+// what returns what was wrong by an error, without where and what to do.
+func what(err error) string {
+	var e *job.Error
+	if errors.As(err, &e) {
+		return e.What
 	}
+	return err.Error()
+}
+
+// leaveOut notes once why a partition is not compared with the others.
+func (d *decision) leaveOut(p *cluster.Partition, why string) {
+	if !slices.ContainsFunc(d.leftOut, func(x cluster.LeftOut) bool { return x.Partition == p.Name }) {
+		d.leftOut = append(d.leftOut, cluster.LeftOut{Partition: p.Name, Why: why})
+	}
+}
+
+// leave leaves out the offers of which a function says why, unless that are all of them, where the user asked for any partition.
+func (d *decision) leave(why func(o *offer) string) {
+	if !d.req.Anywhere || !slices.ContainsFunc(d.offers, func(o *offer) bool { return why(o) == "" }) {
+		return
+	}
+	d.offers = slices.DeleteFunc(d.offers, func(o *offer) bool {
+		reason := why(o)
+		if reason != "" {
+			d.leaveOut(o.part, reason)
+		}
+		return reason != ""
+	})
+}
+
+// longEnough leaves out the offers whose allocations may not last as long as half of the tasks take, and returns an error where that are all
+// of them. Where only the longest tasks do not fit it leaves a note, and tasks are started as long as the median fits.
+func (d *decision) longEnough() error {
 	maps, reduces := d.known.inv.Map.Quantile(0.5), 0.0
 	if d.load.Maps == 0 {
 		maps = 0
@@ -173,8 +211,18 @@ func (d *decision) longEnough() error {
 	if d.load.Reduces > 0 && !d.known.guessed {
 		reduces = d.known.inv.OtherShuffle.Quantile(0.5) + d.known.inv.Reduce.Quantile(0.5)
 	}
-	if median := max(maps, reduces); median > limit {
-		return job.ConfigError(most.timeBy, fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source), "raise the limit, or use another partition")
+	median := max(maps, reduces)
+	short := func(o *offer) string {
+		if median <= o.maxTime-o.startUp {
+			return ""
+		}
+		return fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(o.maxTime), duration(median), d.known.source)
+	}
+	d.leave(short)
+	most := slices.MaxFunc(d.offers, func(x, y *offer) int { return cmp.Compare(x.maxTime, y.maxTime) })
+	limit := most.maxTime - most.startUp
+	if why := short(most); why != "" {
+		return job.ConfigError(most.timeBy, why, "raise the limit, or use another partition")
 	}
 	if longest := max(d.expect.Map, d.expect.Reduce); longest > limit {
 		d.addNote(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never finish there",
@@ -199,7 +247,7 @@ func (d *decision) withoutPresent() (Question, bool) {
 	}
 	q, spec := *d.q, *d.q.Spec
 	if most := &spec.Request.MaxNodes; *most > 0 {
-		if *most -= d.liveNodes(); *most < max(1, spec.Request.MinNodes) {
+		if *most -= d.liveNodes(); *most < max(1, spec.Request.MinNodes, d.mix.nodesOf(d.offers[0].perNode)) {
 			return Question{}, false
 		}
 	}
@@ -213,12 +261,12 @@ func (d *decision) withoutPresent() (Question, bool) {
 // starts reports whether the present allocations and requests can start the tasks that wait: as the engine says, or of a job that has not
 // begun, whether one of them is large enough.
 func (d *decision) starts() bool {
-	r := d.q.Remaining
+	r, holds := d.q.Remaining, slices.ContainsFunc(d.live, func(w predict.Window) bool { return w.TaskSlots > 0 })
 	switch {
 	case len(d.q.ahead) > 0: // requests of this plan
 		return true
-	case r == nil:
-		return slices.ContainsFunc(d.live, func(w predict.Window) bool { return w.TaskSlots > 0 })
+	case r == nil || !holds && d.mix.hasGangs():
+		return holds
 	}
 	for i, n := range r.Needs {
 		if n.Unserved && (d.q.mix == nil || slices.ContainsFunc(d.mix, func(k kind) bool { return k.index == i })) {

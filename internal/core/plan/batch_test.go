@@ -31,6 +31,7 @@ import (
 //	check nodes=… time=… start=…        an answer of the batch system
 //	measured tasks=… ms=…               what this run has shown
 //	forget                              the profile
+//	elsewhere kind=bag tasks=…          what is told of other partitions than the default one
 //	table kind=bag tasks=…              the plan, its requests and the compared candidates
 func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
@@ -70,6 +71,12 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 			return describe(err)
 		}
 		return fmt.Sprintf("wait %v, start %v\n", p.Outlook.Wait, p.Outlook.Start)
+	case "elsewhere":
+		p, err := s.decide(t, d)
+		if err != nil {
+			return describe(err)
+		}
+		return strings.Join(append(Elsewhere(s.asked, &p), ""), "\n")
 	case "table":
 		p, err := s.decide(t, d)
 		if err != nil {
@@ -142,6 +149,7 @@ func (s *scenario) bounds(t *testing.T, d *datadriven.TestData, p *cluster.Parti
 	p.MaxNodes, p.MinNodes = number(t, d, "max-nodes", 0), number(t, d, "min-nodes", 0)
 	p.MinTime, p.MinCPUs = time.Duration(number(t, d, "min-time", 0))*time.Second, number(t, d, "min-cpus", 0)
 	p.Bounds[cluster.UserCPUs] = int64(number(t, d, "user-cpus", 0))
+	p.Preempted = text(t, d, "preempted", "")
 	p.Closed, p.Later, p.Whole = text(t, d, "closed", ""), text(t, d, "later", ""), d.HasArg("whole")
 	p.Default = !d.HasArg("no-default") && p.Name == "main"
 }
@@ -187,7 +195,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 // set sets the values with which the following tables are made.
 func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	s.ask = job.Request{
-		Partition: text(t, d, "partition", ""), Exclusive: d.HasArg("exclusive"), NoScout: d.HasArg("no-scout"),
+		Partition: text(t, d, "partition", ""), PreemptibleOK: d.HasArg("preemptible-ok"), Exclusive: d.HasArg("exclusive"), NoScout: d.HasArg("no-scout"),
 		MaxAllocs: number(t, d, "allocs", 0), WallTime: text(t, d, "wall", ""), StartWithin: time.Duration(number(t, d, "within", 0)) * time.Second,
 	}
 	if d.HasArg("power") {
@@ -245,6 +253,9 @@ func table(p Plan) string {
 		}
 		fmt.Fprintf(&b, "%s %5s %2d × %-6s  take %2d × %d for %-7v  run %6.1f  total %6.1f  risk %3.0f%%  %s\n", mark, ago(c.Start), c.Nodes, length,
 			c.Take, c.PerNode.CPUs, c.Time, c.Run, c.Total, math.Round(100*c.Risk), c.Why)
+	}
+	for _, x := range p.Outlook.LeftOut {
+		fmt.Fprintf(&b, "left out: %s: %s\n", x.Partition, x.Why)
 	}
 	return b.String()
 }

@@ -131,11 +131,11 @@ func (a *adaptor) liveNodes() (nodes int) {
 // limit, it asks for the partition's default time, as sbatch does, but for no less than a scout gets: a task that takes
 // longer is started again, once, in an allocation of up to blindTime.
 func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Candidate {
-	c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
+	c := a.candidate(o, slot, o.filled(min(slot.Nodes, o.capNodes)))
 	longest := blindTime
 	switch more := a.load.Maps > o.taskSlots.onNodes(c.Take); {
 	case scouting && more:
-		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(a.scoutSlots()), a.mostOfScout(o))))
+		c.Take = o.filled(min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(a.scoutSlots()), a.mostOfScout(o)))))
 		longest = scoutTime
 	case scouting && a.req.MaxTime == 0 && o.part.DefaultTime > 0:
 		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))

@@ -20,30 +20,30 @@ type Candidate struct {
 	// Found: the slot, and how many of its nodes the job can use.
 	offer *offer
 	timeline.Slot
-	PerNode job.Resources `json:"per_node"`
+	PerNode job.Resources `json:"per_node"`   // what each of these nodes would have
 	Take    int           `json:"take_nodes"` // nodes that would be requested
 	part    bool          // it takes fewer nodes of the slot than the job could use; they may be free before all of these are
 
-	// Sized: the wall time, and what the batch system itself answered.
+	// Sized: the wall time, and what the batch system itself answered. +Inf stands for never.
 	wall     float64       // wall time; +Inf: unlimited
-	Wait     float64       `json:"wait_s"` // until it begins; +Inf: unknown
+	Wait     float64       `json:"wait_s"` // from now until it begins; null: never
 	waits    *starts.Waits // until it begins beside the other chosen requests, in each draw; nil: it is the only one
 	late     string        // the reason why it begins later than its slot, or empty
 	rejected string        // the reason why it is infeasible, or empty
 
 	// Evaluated: the job's runs on it.
-	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends
+	Total  float64 `json:"turnaround_s"` // wait, run time and loss by a short wall time; 0: unknown; null: never
 	beaten bool    // Total is only a lower bound, which already exceeds another candidate's turnaround
-	Risk   float64 `json:"timeout_share"` // fraction of runs that overrun its wall time, 0…1
+	Risk   float64 `json:"timeout_share"` // fraction of runs for which the wall time is too short, 0 to 1
 	likely float64 // when all but a few of the simulated runs have ended (the quantile of that name)
 	done   float64 // when the last of the simulated runs ends
 	main   bool    // it was chosen first, the others in addition
 
 	// Reported: Total is 0, too, where there is no prediction.
-	Time   time.Duration `json:"time_ns"` // the wall time; 0: unlimited
-	Run    float64       `json:"run_s"`   // Total without Wait; 0: no prediction
-	Chosen bool          `json:"chosen"`
-	Why    string        `json:"why"` // why it was chosen, or why not
+	Time   time.Duration `json:"time_ns"` // wall time that would be requested; 0: unlimited
+	Run    float64       `json:"run_s"`   // expected from then until the job is done; 0: no prediction; null: never
+	Chosen bool          `json:"chosen"`  // the candidate is requested; several may be chosen
+	Why    string        `json:"why"`     // why the candidate was rejected, or why it was chosen
 }
 
 // candidate returns the candidate of that many nodes of a free slot, without wall time and evaluation.

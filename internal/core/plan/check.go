@@ -74,7 +74,7 @@ func (a *adaptor) variants(c Candidate) (out []Candidate, why string) {
 	for i := range a.q.Checks {
 		answer := &a.q.Checks[i]
 		few := c
-		few.Take = max(min(answer.Nodes/2, c.Take), c.offer.minNodes)
+		few.Take = c.offer.filled(max(min(answer.Nodes/2, c.Take), c.offer.minNodes))
 		var why string
 		if few.wall, why = a.wallTime(&few); why != "" {
 			continue

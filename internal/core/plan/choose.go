@@ -19,7 +19,7 @@ func (a *adaptor) candidates(offers []*offer) (feasible, rejected []Candidate) {
 	for _, o := range offers {
 		feasible = slices.Grow(feasible, len(o.slots))
 		for _, slot := range o.slots {
-			c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
+			c := a.candidate(o, slot, o.filled(min(slot.Nodes, o.capNodes)))
 			if c.rejected = c.tooFew(); c.rejected != "" {
 				rejected = append(rejected, c)
 				continue

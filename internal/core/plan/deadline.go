@@ -15,8 +15,8 @@ const likely = 0.95
 
 // Deadline compares the deadline of a job with the upper bound of its predicted end.
 type Deadline struct {
-	Due   job.Time `json:"due_ns"`
-	Slack *float64 `json:"slack_s"` // until the deadline when the job is done; below 0: so much later. nil: there is no prediction
+	Due   job.Time `json:"due_ns"`  // when the job should be done, in nanoseconds since 1970
+	Slack *float64 `json:"slack_s"` // seconds from the end of 95 % of predicted runs to the deadline; null: no prediction
 }
 
 // dueIn returns the time until the deadline in seconds; 0: there is none, or it has passed. The present queue says nothing of a job that
@@ -57,7 +57,7 @@ func (d *decision) inTime() (all []Candidate) {
 				break
 			}
 			c.beaten = false
-			c, ok = d.withNodes(c, n, nil, d.due)
+			c, ok = d.withNodes(c, c.offer.filled(n), nil, d.due)
 		}
 	}
 	slices.SortStableFunc(all, func(x, y Candidate) int {

@@ -68,6 +68,7 @@ func decideMachine(q *Question) (Plan, error) {
 	} else {
 		p.Reasons = append(p.Reasons, fmt.Sprintf("%s × %s: %s", job.Count(p.Alloc.Nodes, "node"), p.Alloc.PerNode.Cores(), p.summary()))
 	}
+	p.Reasons = append(p.Reasons, mix.gangsAtOnce(min(l.TaskSlots, p.plannedPart().Tasks), l.Nodes, l.cores)...)
 	if why != "" {
 		p.Reasons = append(p.Reasons, why)
 	}

@@ -11,7 +11,7 @@ import (
 // is unknown or not used.
 type Demand struct {
 	Phase   string     `json:"phase"`
-	Demand  job.Vector `json:"takes"`
+	Demand  job.Vector `json:"takes"`   // the demand; 0: not known, or none
 	Seconds float64    `json:"seconds"` // mean duration of the phase at full speed
 }
 

@@ -38,7 +38,7 @@ func (a *adaptor) saveEnergy(c Candidate) Candidate {
 	}
 	best := c
 	for n := c.Take - max(1, c.Take/4); n >= max(1, c.offer.minNodes) && a.spent < maxPlaced; n -= max(1, n/4) {
-		got, ok := a.withNodes(c, n, nil, noLimit)
+		got, ok := a.withNodes(c, c.offer.filled(n), nil, noLimit)
 		if ok && a.asGood(&got, &c, noLimit) && a.cost(&got) < a.cost(&best) {
 			best = got
 		}

@@ -193,6 +193,7 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 	if len(beside) == 0 && a.suffices(c.offer, c.Take, c.wall) {
 		alone := a.runsAlone(c.offer, c.Take)
 		c.Total, c.likely = c.Wait+alone.Mean(), c.Wait+alone.Quantile(likely)
+		c.Total += a.preemption(&c)
 		return c
 	}
 	windows, last := a.withFollowing(c.offer, append(slices.Clone(beside), c.window()))
@@ -207,6 +208,7 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 	runs, mean, ok := a.simulate(windows, alone, limit)
 	if c.Total, c.beaten = mean, !ok; ok {
 		c.Risk, c.done, c.likely = runs.Late(last), runs.Quantile(1), runs.Quantile(likely)
+		c.Total += a.preemption(&c)
 	}
 	return c
 }

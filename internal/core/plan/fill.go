@@ -39,13 +39,25 @@ func (d *decision) fillPlan(p *Plan) {
 		d.report(p)
 	}
 	p.Reasons = append(p.Reasons, d.headline(p))
+	if p.Alloc.Batch.Licences != "" {
+		p.Reasons = append(p.Reasons, d.licencesReason(p.Alloc))
+	}
 	for i := range d.chosen {
 		if c := &d.chosen[i]; !c.main {
 			p.Reasons = append(p.Reasons, "and "+d.requested(c)+", because the job ends sooner with it")
 		}
 	}
+	if c := &d.first; len(d.chosen) > 0 {
+		tasks := min(c.offer.taskSlots.onNodes(c.Take), d.load.Maps, d.throttle)
+		p.Reasons = append(p.Reasons, d.mix.gangsAtOnce(tasks, c.Take, c.Take*c.PerNode.CPUs)...)
+	}
 	if at := d.beside(); len(d.chosen) > 0 && at < d.chosen[0].Wait {
 		p.Reasons = append(p.Reasons, "tasks start before on nodes that you hold, in about "+duration(at))
+	}
+	for i := range d.chosen {
+		if part := d.chosen[i].offer.part; d.req.Anywhere && part.Preempted != "" {
+			d.addNote("partition " + part.Name + ": " + part.Preempted + "; tasks that run there then start again")
+		}
 	}
 	if len(d.chosen) > 0 {
 		l := d.layout(&d.first)
@@ -99,7 +111,7 @@ func (d *decision) beside() float64 {
 	start := math.Inf(1)
 	for _, l := range d.q.Beside {
 		at := max(0, d.seconds(l.Next))
-		if tasks, _ := d.slotsOf(l.Request.PerNode); tasks.onNodes(1) > 0 && (l.Ends == 0 || at+d.expect.Map < d.seconds(l.Ends)) {
+		if tasks, _ := d.slotsOf(l.Request.PerNode, l.Request.Nodes); tasks > 0 && (l.Ends == 0 || at+d.expect.Map < d.seconds(l.Ends)) {
 			start = min(start, at)
 		}
 	}

@@ -41,6 +41,7 @@ func (d *decision) addFurther() {
 		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
 	}
 	if !d.presentMeets() {
+		d.requestElsewhere()
 		d.splitRequests()
 	}
 	d.lengthen()
@@ -206,7 +207,7 @@ func (d *decision) usefulNodes(o *offer, start, end float64) int {
 	if d.req.MaxNodes > 0 {
 		n = min(n, d.req.MaxNodes-nodes)
 	}
-	return n
+	return o.filled(n)
 }
 
 // liveWindows returns the windows of the job's present allocations. Pending ones wait in the queue of an offer.
@@ -214,7 +215,7 @@ func (a *adaptor) liveWindows(queue *offer) []predict.Window {
 	var out []predict.Window
 	for _, l := range a.q.roomFromStart() {
 		var o offer
-		o.taskSlots, o.reduceSlots = a.slotsOf(l.Request.PerNode)
+		o.taskSlots, o.reduceSlots = a.slotsOf(l.Request.PerNode, l.Request.Nodes)
 		start, end := a.span(&l, queue)
 		if a.pending(&l) {
 			start += queue.startUp

@@ -185,15 +185,15 @@ func (a *adaptor) waitAfter(o *offer, from float64, nodes int, wall float64) flo
 // Start is when the first allocation of a plan is predicted to begin, by the history of the queue, in seconds from the
 // plan.
 type Start struct {
-	Median float64 `json:"median"`
-	Low    float64 `json:"low"`  // one start of ten is earlier
-	High   float64 `json:"high"` // one of ten is later
-	Draws  int     `json:"draws"`
-	Jobs   int     `json:"history_jobs"` // that have ended and were seen
+	Median float64 `json:"median"`       // seconds from the plan until the first allocation begins
+	Low    float64 `json:"low"`          // … that one start of ten is earlier than
+	High   float64 `json:"high"`         // … that one of ten is later than
+	Draws  int     `json:"draws"`        // simulations of the queue
+	Jobs   int     `json:"history_jobs"` // jobs of this queue that were seen to end, the user's own among them
 	// The band by the draws alone, and by how many of the user's own last starts Low and High are calibrated; 0: they are the same.
-	RawLow  float64 `json:"raw_low"`
-	RawHigh float64 `json:"raw_high"`
-	Starts  int     `json:"own_starts"`
+	RawLow  float64 `json:"raw_low"`    // as `low`, by the simulations alone
+	RawHigh float64 `json:"raw_high"`   // as `high`, by the simulations alone
+	Starts  int     `json:"own_starts"` // the user's own last starts that moved `low` and `high`; 0: none
 }
 
 // Came returns the band by the draws beside the wait that came. It returns false where the nodes were free at once.

@@ -55,8 +55,9 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 				o.usable++
 			}
 		}
-		o.taskSlots, o.reduceSlots = a.slotsOf(size)
-		o.capNodes = min(max(o.nodesFor(a.mostAtOnce()), a.nodesForAll(size), o.minNodes), o.usable, o.maxNodes)
+		o.taskSlots, o.reduceSlots = a.slotsOf(size, o.usable)
+		o.minNodes = max(o.minNodes, a.kinds.nodesOf(size))
+		o.capNodes = o.filled(min(max(o.nodesFor(a.mostAtOnce()), a.nodesForAll(size), o.minNodes), o.usable, o.maxNodes))
 		if o.minNodes <= min(o.usable, o.maxNodes) {
 			out = append(out, o)
 		}
@@ -65,6 +66,14 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 		return nil, a.tooManyNodes(part, nodes)
 	}
 	return out, nil
+}
+
+// filled returns the least number of nodes on which as many tasks run at once as on so many: gangs may leave some of these idle.
+func (o *offer) filled(nodes int) int {
+	if o.taskSlots >= 1-rounding || nodes <= o.minNodes {
+		return nodes
+	}
+	return min(nodes, max(o.minNodes, o.nodesFor(o.taskSlots.onNodes(nodes), o.reduceSlots.onNodes(nodes))))
 }
 
 // mostAtOnce returns how many bag tasks or maps, and reduces, could run at once on unlimited nodes.
@@ -195,7 +204,7 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 		return slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return r.Fits(n.Capacity) })
 	}
 	for i, k := range a.kinds {
-		if has(k.Resources) {
+		if has(k.onNode()) {
 			continue
 		}
 		n := a.kinds.named(i)
@@ -207,7 +216,7 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 			})
 			flag, asks = gpusFlag, n.GPUWords()
 		}
-		if n.CPUs > 1 && flag != n.cpusFlag {
+		if n.CPUs > 1 && flag != n.cpusFlag && flag != perFlag {
 			asks = job.Count(n.CPUs, "core") + " and " + asks
 		}
 		return job.ConfigError(flag, fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s", n.task, asks,
@@ -222,6 +231,9 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 // tooManyNodes returns an error for a least number of nodes that the partition or a limit does not allow.
 func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) error {
 	l := a.limitsOf(part)
+	if err := a.gangTooLarge(part, up); err != nil {
+		return err
+	}
 	l.minNodes = l.ofNodes(slices.MaxFunc(up, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) }).Capacity).minNodes
 	where := "--nodes"
 	if a.req.MinNodes < l.minNodes {
@@ -250,12 +262,39 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 		Do:   "request fewer, or use another partition"}
 }
 
+// gangTooLarge returns an error that says how many nodes a gang needs at least, if the partition or a limit does not allow so many.
+func (a *adaptor) gangTooLarge(part *cluster.Partition, up []*cluster.Node) error {
+	if !a.kinds.hasGangs() {
+		return nil
+	}
+	l := a.limitsOf(part)
+	size := slices.MinFunc(a.sizes(part, up), func(x, y job.Resources) int { return cmp.Compare(a.kinds.nodesOf(x), a.kinds.nodesOf(y)) })
+	largest := slices.IndexFunc(a.kinds, func(k kind) bool { return k.asNeeds().NodesOf(size) == a.kinds.nodesOf(size) })
+	n, least, usable := a.kinds[largest], a.kinds.nodesOf(size), 0
+	for _, x := range up {
+		if size.Fits(x.Capacity) {
+			usable++
+		}
+	}
+	what := fmt.Sprintf("a %s of %s needs at least %s of %s, but ", n.task, n.Words(), job.Count(least, "node"), size.Words())
+	if most := l.ofNodes(size); most.maxNodes < least {
+		return job.ConfigError(most.nodesBy, what+most.nodesBy+" allows "+job.FormatCount(most.maxNodes)+" a job", "allow more nodes, or request fewer ranks or less for each")
+	} else if usable >= least {
+		return nil
+	}
+	what += "partition " + part.Name + " has " + job.FormatCount(usable)
+	if least <= len(part.Nodes) && len(up) < len(part.Nodes) {
+		return job.TransientError("partition "+part.Name, what+" that can be used now", nil).Advice("wait, or use another partition")
+	}
+	return job.ConfigError("partition "+part.Name, what, "request fewer ranks or less for each, or use another partition")
+}
+
 // sizes returns the sizes of workers that are tried, the largest first: the largest node, and as long as a task of
 // each kind fits, half of that, and so on; at most maxSizes, the smallest among them. No worker gets more cores than
 // all tasks together could use (or the partition demands), or than limits allow in all. Where jobs get whole nodes
 // only, the sizes are those of the nodes.
 func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
-	need := a.kinds.leastNode()
+	need, unit := a.kinds.leastWorker(nodes), a.kinds.leastNode().CPUs
 	if a.whole(part) {
 		return wholeSizes(nodes, need)
 	}
@@ -273,7 +312,7 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 	most = max(need.CPUs, min(most, a.coresForGPUs(part, nodes)))
 	var cores []int
 	for c := most; c > need.CPUs; c /= 2 {
-		cores = append(cores, c-c%need.CPUs)
+		cores = append(cores, c-c%unit)
 	}
 	cores = spread(slices.Compact(append(cores, need.CPUs)), maxSizes)
 	var out []job.Resources
@@ -298,7 +337,7 @@ func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) i
 		if n.GPUs == 0 {
 			return math.MaxInt
 		}
-		cores = max(cores, most/n.GPUs*n.CPUs)
+		cores = max(cores, most/n.GPUs*n.PerGPU()*n.CPUs)
 	}
 	return cores
 }

@@ -26,7 +26,7 @@ func (d *decision) outlook() *Outlook {
 	if len(d.chosen) > 0 {
 		at = d.first.offer
 	}
-	o := &Outlook{Partition: at.part.Name, Nodes: at.usable, Timeline: at.line.Steps(), Slots: []Candidate{}}
+	o := &Outlook{Partition: at.part.Name, Nodes: at.usable, Timeline: at.line.Steps(), Slots: []Candidate{}, LeftOut: d.leftOut}
 	if len(o.Timeline) > shownSteps {
 		o.Timeline = o.Timeline[:shownSteps]
 	}
@@ -40,7 +40,11 @@ func (d *decision) outlook() *Outlook {
 		o.Turnaround = micros(d.runs.Mean())
 	}
 	for _, c := range d.rows(at) {
-		o.Slots = append(o.Slots, c.reported(c.sameSlot(&d.first), d.why(&c)))
+		why := d.why(&c)
+		if c.offer.part != at.part {
+			why = "in partition " + c.offer.part.Name + ": " + why
+		}
+		o.Slots = append(o.Slots, c.reported(c.sameSlot(&d.first), why))
 	}
 	return o
 }
@@ -157,6 +161,9 @@ func (d *decision) whyNot(c *Candidate) string {
 	}
 	if d.idleCost() > 0 && c.Total < d.first.Total {
 		why = fmt.Sprintf("ends %s sooner, but its energy costs more than that is worth", duration(d.first.Total-c.Total))
+	}
+	if d.req.Anywhere && c.offer.part.Preempted != "" {
+		why += "; " + c.offer.part.Preempted
 	}
 	switch {
 	case c.late != "":

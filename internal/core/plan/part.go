@@ -136,7 +136,7 @@ func (d *divider) partOf(k kind) part {
 	slices.Sort(p.nodes)
 	p.nodes = slices.Compact(p.nodes)
 	for i, l := range d.q.liveAllocations() {
-		if k.Fits(l.Request.PerNode) {
+		if p.mix.fitsIn(l.Request.PerNode, l.Request.Nodes) {
 			p.live = append(p.live, i)
 		}
 	}
@@ -148,9 +148,10 @@ func (d *divider) homes(among []*cluster.Partition, k *kind) (homes []*cluster.P
 	var plain []*cluster.Partition // with such nodes that have no GPUs
 	for _, p := range among {
 		nodes := d.holding(p, k)
-		if len(nodes) > 0 {
-			homes = append(homes, p)
+		if leastOf(&k.need, d.q.Snap.Nodes, nodes) == 0 {
+			continue
 		}
+		homes = append(homes, p)
 		if slices.ContainsFunc(nodes, func(i int) bool { return d.q.Snap.Nodes[i].Capacity.GPUs == 0 }) {
 			plain = append(plain, p)
 		}
@@ -161,20 +162,50 @@ func (d *divider) homes(among []*cluster.Partition, k *kind) (homes []*cluster.P
 	return homes
 }
 
+// leastOf returns how many equal ones of these nodes, which hold a task or a rank of a gang, a task needs at least; 0: they are too few.
+func leastOf(n *need, all []cluster.Node, nodes []int) (least int) {
+	if !n.Several() {
+		return min(1, len(nodes))
+	}
+	var sizes []job.Resources
+	for _, i := range nodes {
+		if has := all[i].Capacity; !slices.Contains(sizes, has) {
+			sizes = append(sizes, has)
+		}
+	}
+	for _, size := range sizes {
+		usable := 0
+		for _, i := range nodes {
+			if size.Fits(all[i].Capacity) {
+				usable++
+			}
+		}
+		if on := n.asNeeds().NodesOf(size); on <= usable && (least == 0 || on < least) {
+			least = on
+		}
+	}
+	return least
+}
+
 // noHome returns the error for tasks that no node holds. Nodes that are down may come back.
 func (d *divider) noHome(k kind) error {
-	p := d.base[0]
+	p, plain := d.base[0], k
 	k.task += " of " + k.Words()
 	nodes, err := d.a.nodesOf(p)
 	if err != nil {
 		return err
 	}
 	holds := func(i int) bool { return i >= 0 && i < len(d.q.Snap.Nodes) && k.Fits(d.q.Snap.Nodes[i].Capacity) }
-	if chosen := d.a.req.Constraint != "" || d.a.reservation() != ""; !chosen && slices.ContainsFunc(p.Nodes, holds) {
+	fits := slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return k.Fits(n.Capacity) })
+	if chosen := d.a.req.Constraint != "" || d.a.reservation() != ""; !chosen && !fits && slices.ContainsFunc(p.Nodes, holds) {
 		return job.TransientError("partition "+p.Name, "the nodes that hold a "+k.task+" cannot be used now", nil).Advice("wait, or use another partition")
 	}
 	d.a.setKinds(taskMix{k}, nil)
-	return d.a.admits(p, nodes)
+	if err := d.a.admits(p, nodes); err != nil || !k.Several() {
+		return err
+	}
+	d.a.setKinds(taskMix{plain}, nil)
+	return d.a.tooManyNodes(p, nodes)
 }
 
 // join makes one part of parts of which most nodes are the same, the one with the fewest nodes first. Parts of tasks with and without GPUs

@@ -23,7 +23,7 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 	}
 	if asked != "" {
 		parts, err = named(queue, asked)
-		return parts, "", err
+		return slices.DeleteFunc(parts, func(p *cluster.Partition) bool { return q.LeavesOut(p.Name) }), "", err
 	}
 	for _, later := range []bool{false, true} {
 		for i := range queue.Partitions {
@@ -54,6 +54,11 @@ func partitionsAmong(asked string, parts []*cluster.Partition) string {
 		return ""
 	}
 	return partitionList(parts)
+}
+
+// LeavesOut reports whether the job may not use a partition.
+func (q *Question) LeavesOut(partition string) bool {
+	return slices.ContainsFunc(q.LeftOut, func(x cluster.LeftOut) bool { return x.Partition == partition })
 }
 
 // overlaps reports whether two offers have nodes in common, so that an allocation of one takes nodes from the other.
@@ -118,6 +123,31 @@ func reasonsClosed(queue *cluster.Queue) string {
 		return ""
 	}
 	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// Anywhere has a spec whose partition is cluster.Anywhere name all partitions that the job may use, and returns the others.
+func Anywhere(queue *cluster.Queue, spec *job.Spec) ([]cluster.LeftOut, error) {
+	if queue == nil || !queue.Means(spec.Request.Partition) {
+		return nil, nil
+	}
+	names, out := queue.PartitionsFor(accessOf(spec))
+	if names == nil {
+		var why []string
+		for _, x := range out {
+			why = append(why, x.Partition+": "+x.Why)
+		}
+		return nil, partitionError(job.User, "you may use no partition ("+strings.Join(why, "; ")+")", "name an account or a QOS that may, or ask the administrator of the cluster")
+	}
+	spec.Request.Partition, spec.Request.Anywhere = strings.Join(names, ","), true
+	return out, nil
+}
+
+// accessOf returns what decides in which partitions a job may run. It may lose nodes if its user says so, or says what a task that starts again
+// needs: a status for that, or outputs of which only one attempt commits all.
+func accessOf(spec *job.Spec) cluster.Access {
+	r := &spec.Request
+	restarts := r.PreemptibleOK || spec.Bag != nil && spec.Bag.RequeueExit > 0 || spec.Terms().Duplicates
+	return cluster.Access{Account: r.Account, QOS: r.QOS, PreemptibleOK: restarts}
 }
 
 // limits are the bounds of user, partition and accounting on one allocation.

@@ -18,7 +18,7 @@ type planner struct {
 	rooms  []room
 	parts  []part // that are planned …
 	plans  []Plan // … and their plans
-	after  int    // how many parts follow the next one
+	after  []part // that follow the next one
 	budget int    // how many further requests may be made
 	tasks  int    // of all parts
 }
@@ -42,7 +42,7 @@ func decideParts(q *Question, parts []part) (Plan, error) {
 		d.tasks += p.mix.count()
 	}
 	for i, p := range parts {
-		d.after = len(parts) - 1 - i
+		d.after = parts[i+1:]
 		if err := d.planWell(p); err != nil {
 			return Plan{}, err
 		}
@@ -60,11 +60,11 @@ func (d *planner) planWell(p part) error {
 	made := &one.plans[len(d.plans)]
 	large, small, ok := p.split()
 	waits := made.ends > 0 && made.Alloc.Nodes > 0 && made.Alloc.Start > d.q.Now
-	if ok && waits && !d.q.Spec.Request.Exclusive && d.budget > 1+d.after {
+	if ok && waits && !d.q.Spec.Request.Exclusive && d.budget > 1+len(d.after) {
 		two := d.fork()
-		two.after++
+		two.after = append([]part{small}, d.after...)
 		if two.plan(large) == nil {
-			two.after--
+			two.after = d.after
 			if two.plan(small) == nil && two.ends(len(d.plans)) < made.ends*(1-gainBy) {
 				one = two
 			}
@@ -97,10 +97,10 @@ func (d *planner) ends(from int) (end float64) {
 // differ most. ok is false where all tasks need the same, or workers get whole nodes.
 func (p *part) split() (large, small part, ok bool) {
 	kinds := slices.Clone(p.mix)
-	slices.SortStableFunc(kinds, func(x, y kind) int { return bySize(x.Resources, y.Resources) })
+	slices.SortStableFunc(kinds, func(x, y kind) int { return bySize(x.whole(), y.whole()) })
 	at, most := 0, 1.0
 	for i := 1; i < len(kinds); i++ {
-		x, y := kinds[i-1].Resources, kinds[i].Resources
+		x, y := kinds[i-1].whole(), kinds[i].whole()
 		if ratio := max(cpus(y)/max(1, cpus(x)), memory(y)/max(1<<20, memory(x))); ratio > most {
 			at, most = i, ratio
 		}
@@ -149,17 +149,22 @@ func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 	} else {
 		sub.Remaining = d.rest(p, live)
 	}
-	further := d.budget - d.after
+	further := d.budget - len(d.after)
 	if !slices.ContainsFunc(live, func(l job.Live) bool { return newAdaptor(d.q).pending(&l) }) {
 		further = max(1, further)
 	}
 	sub.Spec = d.spec(p)
 	if r := &sub.Spec.Request; r.MaxNodes > 0 {
-		least := max(1, r.MinNodes)
-		switch r.MaxNodes -= held + d.after*least; {
+		least := d.leastNodes(p)
+		for i := range d.after {
+			held += d.leastNodes(&d.after[i])
+		}
+		switch r.MaxNodes -= held; {
 		case r.MaxNodes >= least:
+		case r.MaxNodes+held < least:
+			r.MaxNodes += held // the plan says how many a gang needs
 		case len(live) == 0:
-			return sub, nil, d.tooFew(held > 0 && d.after == 0)
+			return sub, nil, d.tooFew(held > 0 && len(d.after) == 0)
 		default:
 			r.MaxNodes, further = least, 0
 		}
@@ -168,12 +173,21 @@ func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 	return sub, seen, nil
 }
 
+// leastNodes returns how many nodes a request for a part has at least.
+func (d *planner) leastNodes(p *part) int {
+	least := max(1, d.q.Spec.Request.MinNodes)
+	for i := range p.mix {
+		least = max(least, leastOf(&p.mix[i].need, d.snap.Nodes, p.nodes))
+	}
+	return least
+}
+
 // serving returns the rooms that a part counts on, and how many nodes other parts have. A request counts if it starts at once, or
 // if the durations of tasks are known: else nobody knows whether it is worth the wait.
 func (d *planner) serving(p *part) (seen []int, live, ahead []job.Live, held int) {
 	known := d.q.Profile != nil || d.q.Measured != nil && samples(d.q.Measured.Measures, job.Bag) > 0
 	for k, r := range d.rooms {
-		serves := p.mix.fitsNode(r.Request.PerNode)
+		serves := p.mix.fitsIn(r.Request.PerNode, r.Request.Nodes)
 		switch {
 		case serves && !r.asked:
 			seen, live = append(seen, k), append(live, r.Live)
@@ -224,7 +238,7 @@ func are(n int, noun string) string {
 // spec returns the spec of a part, as if it were a job.
 func (d *planner) spec(p *part) *job.Spec {
 	spec, bag := *d.q.Spec, *d.q.Spec.Bag
-	bag.Need = p.mix.leastNode()
+	bag.Need, bag.Gang = p.mix.leastNode(), job.Gang{}
 	if bag.Throttle > 0 {
 		bag.Throttle = max(1, ceilDiv(bag.Throttle*p.mix.count(), d.tasks))
 	}

@@ -7,36 +7,36 @@ import (
 
 // Plan is the decision for a job. Its JSON is part of berth's interface: keys are only added.
 type Plan struct {
-	At       job.Time `json:"at_ns"`
-	App      string   `json:"app"` // identity for profiles, see predict.Application
-	Kind     job.Kind `json:"kind"`
-	NodeType string   `json:"node_type,omitempty"` // type of the nodes of the profile (predict.NodeType); the caller sets it
+	At       job.Time `json:"at_ns"`               // when it was planned, since the Unix epoch
+	App      string   `json:"app"`                 // what the application is known by in the history
+	Kind     job.Kind `json:"kind"`                // `bag` or `mapreduce`
+	NodeType string   `json:"node_type,omitempty"` // the type of the nodes, as profiles know them
 
-	Alloc      job.AllocRequest `json:"alloc"` // Nodes 0: no further allocation is requested, see Requests
-	Tasks      int              `json:"tasks"` // bag tasks or maps of the whole job
+	Alloc      job.AllocRequest `json:"alloc"` // the first request: the allocation that is requested
+	Tasks      int              `json:"tasks"` // tasks of a bag, or maps, of the whole job
 	Reduces    int              `json:"reduces"`
-	Left       *Left            `json:"left,omitempty"` // what is planned of a job that has begun; nil: all of it
-	InputBytes int64            `json:"input_bytes"`
+	Left       *Left            `json:"left,omitempty"` // the part of a resumed job that the plan is for; may be absent: the plan is for the whole job
+	InputBytes int64            `json:"input_bytes"`    // 0: not known
 	job.Followup
-	Demands []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
-	Curves  []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
+	Demands []Demand    `json:"demands,omitempty"` // demand of an attempt in each phase at full speed, from the application's profile
+	Curves  []job.Curve `json:"curves,omitempty"`  // progress curves of earlier attempts, in `plan.json` of a run only
 	// Further and Which are the needs of a bag's tasks that are not those of the bag (job.Work).
-	Further []job.Needs    `json:"further,omitempty"`
-	Which   []job.NeedsRun `json:"which,omitempty"`
+	Further []job.Needs    `json:"further,omitempty"` // needs of a bag's tasks that differ from those of the bag
+	Which   []job.NeedsRun `json:"which,omitempty"`   // which tasks have which needs, in their order; may be absent: all have those of the bag
 	// Memory is what earlier tasks of the application used, for a bag whose tasks can get more or other memory than they start with.
-	Memory   []job.MemorySample `json:"memory,omitempty"`
-	Outlook  *Outlook           `json:"outlook,omitempty"`  // nil: the backend has no queue
-	Start    *Start             `json:"start,omitempty"`    // nil: no history of the queue predicts it
-	Deadline *Deadline          `json:"deadline,omitempty"` // nil: the job has none
+	Memory   []job.MemorySample `json:"memory,omitempty"`   // what earlier tasks used, in `plan.json` of a run only
+	Outlook  *Outlook           `json:"outlook,omitempty"`  // snapshot of the batch system's queue that the plan was made from, and the choice
+	Start    *Start             `json:"start,omitempty"`    // when the first allocation begins, by the history of the queue; may be absent: predicted by limits
+	Deadline *Deadline          `json:"deadline,omitempty"` // may be absent: the job has none, or comes after others
 	// Mix has the tasks that are planned by their needs, and Serves for each request the positions of the needs in it that it was made for.
 	// Both are empty where all tasks need the same.
-	Mix         []Mixed `json:"mix,omitempty"`
-	Serves      [][]int `json:"serves,omitempty"`
-	TaskSlots   int     `json:"task_slots"`   // bag tasks or maps that can run at once, on all nodes
-	ReduceSlots int     `json:"reduce_slots"` // likewise
+	Mix         []Mixed `json:"mix,omitempty"`    // the tasks that are planned, by their needs; may be absent: all need the same
+	Serves      [][]int `json:"serves,omitempty"` // for `alloc` and each of `more`: the positions in `mix` it was requested for
+	TaskSlots   int     `json:"task_slots"`       // tasks or maps that can run at once, on all nodes
+	ReduceSlots int     `json:"reduce_slots"`     // reduces that can run at once, on all nodes
 
-	Predicted *Prediction `json:"predicted"` // nil: no prediction is possible, see Source
-	Source    string      `json:"source"`    // what the prediction is based on, or why there is none
+	Predicted *Prediction `json:"predicted"` // the run time, from the first task to the end of the job; null: no prediction
+	Source    string      `json:"source"`    // where the prediction comes from, or why there is none
 
 	Reasons []string `json:"reasons"` // one line each; the first is the whole decision
 	Notes   []string `json:"notes"`   // what the user may want to correct or to know
@@ -54,7 +54,7 @@ func (p *Plan) Decision() string {
 
 // Left is the part of a job that is not done.
 type Left struct {
-	Tasks   int `json:"tasks"` // bag tasks or maps
+	Tasks   int `json:"tasks"` // tasks of a bag, or maps, that are not done yet
 	Reduces int `json:"reduces"`
 }
 
@@ -79,9 +79,9 @@ type Prediction struct {
 	// The 5th and the 95th percentile of simulated runs, widened so that their mean lies within. On one allocation that
 	// lasts until the job is done they are also widened to T_low and T_up of docs/models.md, "Completion time".
 	predict.Interval
-	Median float64 `json:"median_s"` // of the simulated runs
-	P95    float64 `json:"p95_s"`    // of the simulated runs; within the bounds
-	Stages []Stage `json:"stages"`   // T_low and T_up of each
+	Median float64 `json:"median_s"` // half of such runs take no longer
+	P95    float64 `json:"p95_s"`    // 95 of 100 such runs take no longer; at most the upper bound
+	Stages []Stage `json:"stages"`   // bounds of each part
 }
 
 // widen extends the bounds so that they contain i.
@@ -91,7 +91,7 @@ func (p *Prediction) widen(i predict.Interval) {
 
 // Stage is the bounds of one stage of the run.
 type Stage struct {
-	Name string `json:"stage"` // tasks; map, first-shuffle, other-shuffle, reduce
+	Name string `json:"stage"` // `tasks`; `map`, `first-shuffle`, `other-shuffle`, `reduce`
 	predict.Interval
 }
 
@@ -100,7 +100,7 @@ const mostNeeds = 8
 
 // Mixed is tasks with the same needs.
 type Mixed struct {
-	Tasks int `json:"tasks"`
+	Tasks int `json:"tasks"` // how many
 	job.Needs
 }
 
@@ -126,6 +126,7 @@ type Layout struct {
 	// Speed is the speed of a worker's core in cores of the machine: below 1 where there are more workers than cores.
 	Speed float64
 
+	cores int // of all workers
 	notes []string
 }
 

@@ -31,11 +31,12 @@ func TestPlan(t *testing.T) {
 }
 
 type scenario struct {
-	snap cluster.Snapshot
-	prof *predict.Profile
-	q    Question    // what the next decisions are asked with, besides
-	ask  job.Request // likewise
-	left []job.NeedsLeft
+	snap  cluster.Snapshot
+	prof  *predict.Profile
+	q     Question    // what the next decisions are asked with, besides
+	ask   job.Request // likewise
+	left  []job.NeedsLeft
+	asked Question // the last one that was decided
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
@@ -66,7 +67,7 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 			break
 		}
 		r := resources(t, d, "c", "need", "g")
-		s.left = append(s.left, job.NeedsLeft{Waiting: number(t, d, "n", 1), Needs: job.Needs{CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType}})
+		s.left = append(s.left, job.NeedsLeft{Waiting: number(t, d, "n", 1), Needs: job.Needs{CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Gang: gang(t, d)}})
 	case "say":
 		p, err := s.decide(t, d)
 		if err != nil {
@@ -101,6 +102,12 @@ func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
 	r, ask := &q.Spec.Request, s.ask
 	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime
 	r.NodePower, r.EnergyWeight, r.StartWithin = ask.NodePower, ask.EnergyWeight, ask.StartWithin
+	r.PreemptibleOK = ask.PreemptibleOK
+	out, err := Anywhere(q.Snap.Queue, q.Spec)
+	if err != nil {
+		return Plan{}, err
+	}
+	q.LeftOut, s.asked = out, q
 	return Decide(q)
 }
 
@@ -112,7 +119,7 @@ func spec(t *testing.T, d *datadriven.TestData) *job.Spec {
 	}
 	needs := resources(t, d, "c", "need", "g")
 	if sp.Kind == job.Bag {
-		sp.Bag = &job.BagSpec{Command: []string{"/opt/sim", "{}"}, Need: needs, Throttle: number(t, d, "throttle", 0)}
+		sp.Bag = &job.BagSpec{Command: []string{"/opt/sim", "{}"}, Need: needs, Gang: gang(t, d), Throttle: number(t, d, "throttle", 0)}
 		return sp
 	}
 	sp.MapReduce = &job.MapReduceSpec{
@@ -167,6 +174,11 @@ func text(t *testing.T, d *datadriven.TestData, key, def string) string {
 func number(t *testing.T, d *datadriven.TestData, key string, def int) int {
 	d.MaybeScanArgs(t, key, &def)
 	return def
+}
+
+// gang reads the ranks of tasks.
+func gang(t *testing.T, d *datadriven.TestData) job.Gang {
+	return job.Gang{Ranks: number(t, d, "ranks", 0), RanksPerNode: number(t, d, "per", 0)}
 }
 
 func size(t *testing.T, d *datadriven.TestData, key string) int64 {

@@ -30,6 +30,8 @@ type Question struct {
 	Memo  *Memo // of earlier plans with the same profiles; nil: none
 	// Own has what is known of tasks with the same needs alone, by the index of the needs (job.Work.NeedsAt); nil: nothing.
 	Own []Own
+	// LeftOut are the partitions that the job may not use, where its user asked for any (job.Request.Anywhere).
+	LeftOut []cluster.LeftOut
 
 	mix    taskMix    // of a part of a job: its tasks that are not done; nil: those of all needs, which are the same
 	ahead  []job.Live // of a part: the room that requests of other parts have for it
@@ -70,17 +72,19 @@ type Check struct {
 // Outlook is the state of the batch system's queue and the candidates that a plan compared.
 type Outlook struct {
 	Partition string          `json:"partition"`
-	Nodes     int             `json:"nodes"`    // of the partition that could hold a worker of the chosen size
-	Timeline  []timeline.Step `json:"timeline"` // how many of these nodes are free, from now on
-	Slots     []Candidate     `json:"slots"`    // the candidates that were compared, the earliest start first
+	Nodes     int             `json:"nodes"`    // nodes of the partition that could hold a worker of the chosen size
+	Timeline  []timeline.Step `json:"timeline"` // number of free nodes as a function of time, in steps from now on
+	Slots     []Candidate     `json:"slots"`    // all candidates that were compared, the earliest start first
+	// LeftOut are partitions that were asked for and are not compared, with the reason.
+	LeftOut []cluster.LeftOut `json:"left_out,omitempty"` // partitions that were asked for and are not compared; may be absent: none
 	Expectation
 }
 
 // Expectation is the predicted course of the job, in seconds from the plan: from submission, or from the last resume.
 type Expectation struct {
-	Wait       float64 `json:"wait_s"`       // until the first allocation begins
-	Start      float64 `json:"start_s"`      // until the first task starts, because the allocation's workers are ready
-	Turnaround float64 `json:"turnaround_s"` // until the job is done, mean; 0: no prediction
+	Wait       float64 `json:"wait_s"`       // until the first allocation begins: from submission or the last resume, in `outlook` from now
+	Start      float64 `json:"start_s"`      // the predicted start: from there until the first attempt, when workers are ready
+	Turnaround float64 `json:"turnaround_s"` // the predicted mean time from there until the job is done; 0: not predicted
 }
 
 // Brief returns the outlook without its lists, which are only shown. It accepts nil.

@@ -25,7 +25,7 @@ func (a *adaptor) request(c *Candidate) job.AllocRequest {
 		Batch: r.Batch(c.offer.part.Name), Courteous: a.courteous(),
 	}
 	req.Batch.Name, req.Batch.Cluster = "berth-"+nameOf(a.q.Spec), a.q.Snap.Queue.ID
-	req.Batch.Among = a.among
+	req.Batch.Among, req.Batch.Licences = a.among, a.licences(c)
 	if !math.IsInf(c.Wait, 1) {
 		req.Start = a.instant(c.Wait)
 	}

@@ -47,18 +47,26 @@ func divideMachine(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, 
 	l.split(machine)
 	l.sortMemory(&spec.Request)
 	kinds := slices.Concat(mix, reduceKind(spec))
+	workers := slices.Repeat([]job.Resources{l.PerNode}, l.Nodes)
 	for i := range kinds {
-		if err := fitsWorker(kinds.named(i), machine, l); err != nil {
+		err := fitsWorker(kinds.named(i), machine, l)
+		if err == nil {
+			err = kinds.named(i).fitsTogether(workers, "worker")
+		}
+		if err != nil {
 			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
-	l.setSlots(spec, mix, slices.Repeat([]job.Resources{l.PerNode}, l.Nodes))
+	l.setSlots(spec, mix, workers)
 	return l, nil
 }
 
 // setSlots sets how many tasks run at once on the nodes: of bag tasks or maps the average, to the next whole number of slots that are so much slower.
 func (l *Layout) setSlots(spec *job.Spec, mix taskMix, nodes []job.Resources) {
 	tasks := mix.together(nodes)
+	for _, n := range nodes {
+		l.cores += n.CPUs
+	}
 	l.TaskSlots = throttled(spec, int(math.Ceil(float64(tasks)*(1-rounding))))
 	l.Speed *= min(1, float64(tasks)/float64(max(1, l.TaskSlots)))
 	l.ReduceSlots = int(reduceKind(spec).together(nodes))
@@ -142,38 +150,81 @@ func (l *Layout) note(format string, args ...any) {
 	l.notes = append(l.notes, fmt.Sprintf(format, args...))
 }
 
-// need is the resources of a kind of task, and the names and flags by which the user knows them.
+// need is the resources of a kind of task, or of each rank of a gang, and the names and flags by which the user knows them.
 type need struct {
 	job.Resources
+	job.Gang
 	task, cpusFlag, memFlag string
 }
 
-// gpusFlag is the flag for the GPUs of tasks of each kind.
-const gpusFlag = "--gpus"
+// The flags for the GPUs of tasks of each kind, and for gangs.
+const (
+	gpusFlag  = "--gpus"
+	ranksFlag = "--ranks"
+	perFlag   = "--ranks-per-node"
+)
 
-// withoutGPUs returns the other resources.
+// asNeeds returns the need as the needs of a task.
+func (n *need) asNeeds() job.Needs {
+	return job.Needs{CPUs: n.CPUs, Mem: n.Mem, GPUs: n.GPUs, GPUShare: n.GPUShare, GPUType: n.GPUType, Gang: n.Gang}
+}
+
+// Words returns what a task needs in words.
+func (n *need) Words() string { return n.asNeeds().Words() }
+
+// ranks returns how many processes a task is.
+func (n *need) ranks() int { return max(1, n.Ranks) }
+
+// whole returns what all ranks of a task need together.
+func (n *need) whole() job.Resources { return n.Resources.Times(n.ranks()) }
+
+// rooms returns for how many ranks each of the nodes has room.
+func (n *need) rooms(nodes []job.Resources) []int {
+	rooms := make([]int, len(nodes))
+	for i, has := range nodes {
+		rooms[i] = has.Slots(n.Resources)
+	}
+	return rooms
+}
+
+// onNode returns what a task needs of each of its nodes at least: all, one rank, or as many as each node is to have.
+func (n *need) onNode() job.Resources {
+	return n.Resources.Times(max(1, n.RanksPerNode))
+}
+
+// Fits reports whether a node of that size has what a task needs of each of its nodes at least.
+func (n *need) Fits(size job.Resources) bool { return n.onNode().Fits(size) }
+
+// withoutGPUs returns the other resources of a node.
 func (n need) withoutGPUs() job.Resources {
 	n.GPUs = 0
-	return n.Resources
+	return n.onNode()
 }
 
 // missing returns the resource that has does not suffice for, in words, and its flag.
 func (n need) missing(has job.Resources) (flag, what string) {
 	switch {
+	case n.Several() && n.Resources.Fits(has):
+		return perFlag, fmt.Sprintf("%s of %s on each of its nodes", job.Count(n.RanksPerNode, "rank"), n.Resources.Words())
 	case n.CPUs > has.CPUs:
-		return n.cpusFlag, job.Count(n.CPUs, "core")
+		flag, what = n.cpusFlag, job.Count(n.CPUs, "core")
 	case n.Mem > has.Mem:
-		return n.memFlag, job.FormatSize(n.Mem) + " of memory"
+		flag, what = n.memFlag, job.FormatSize(n.Mem)+" of memory"
+	default:
+		flag, what = gpusFlag, n.GPUWords()
 	}
-	return gpusFlag, n.GPUWords()
+	if n.Several() {
+		what += " for each rank"
+	}
+	return flag, what
 }
 
 // tasksOf returns so many bag tasks or maps that all need what the job's do.
 func tasksOf(spec *job.Spec, n int) taskMix {
 	if spec.Kind == job.Bag {
-		return taskMix{{need: taskNeed(spec.Bag.Need), tasks: n}}
+		return taskMix{{need: taskNeed(spec.Bag.Needs()), tasks: n}}
 	}
-	return taskMix{{need: need{spec.MapReduce.MapNeed, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}, tasks: n}}
+	return taskMix{{need: need{spec.MapReduce.MapNeed, job.Gang{}, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}, tasks: n}}
 }
 
 // reduceKind returns the reduces of a job, if it has any.
@@ -181,11 +232,28 @@ func reduceKind(spec *job.Spec) taskMix {
 	if spec.Kind == job.Bag || spec.MapReduce.Reduces == 0 {
 		return nil
 	}
-	return taskMix{{need: need{spec.MapReduce.ReduceNeed, "reduce", "--cpus-per-task", "mapreduce.reduce.memory.mb"}}}
+	return taskMix{{need: need{spec.MapReduce.ReduceNeed, job.Gang{}, "reduce", "--cpus-per-task", "mapreduce.reduce.memory.mb"}}}
 }
 
 // taskNeed returns the needs of a bag's task.
-func taskNeed(r job.Resources) need { return need{r, "task", "--cpus-per-task", "--mem"} }
+func taskNeed(n job.Needs) need {
+	return need{n.Resources(), n.Gang, "task", "--cpus-per-task", "--mem"}
+}
+
+// fitsTogether returns an error of class job.User where workers of that name do not hold a gang together.
+func (n need) fitsTogether(workers []job.Resources, name string) error {
+	rooms, room := n.rooms(workers), 0
+	if !n.Several() || n.FitsIn(rooms) {
+		return nil
+	}
+	for _, r := range rooms {
+		room += r
+	}
+	if per := n.RanksPerNode; per > 0 && room >= n.Ranks {
+		return job.ConfigError(perFlag, fmt.Sprintf("a %s of %s, needs %s with room for so many", n.task, n.Words(), job.Count(ceilDiv(n.Ranks, per), name)), "put more ranks on each node, or have more "+name+"s")
+	}
+	return job.ConfigError(ranksFlag, fmt.Sprintf("a %s needs %s, but there is room for %d of them", n.task, n.Words(), room), "request fewer ranks, or less for each")
+}
 
 // fitsWorker returns an error of class job.User where a task does not fit a worker. It says what the worker has.
 func fitsWorker(n need, machine cluster.Node, l Layout) error {

@@ -38,10 +38,15 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, err
 			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
-	var up []job.Resources
+	var up, all []job.Resources
 	for _, n := range nodes {
-		if n.Down == "" {
+		if all = append(all, n.Capacity); n.Down == "" {
 			up = append(up, n.Capacity)
+		}
+	}
+	for i := range kinds {
+		if err := kinds.named(i).fitsTogether(all, "host"); err != nil {
+			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
 	l.setSlots(spec, mix, up)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 )
 
@@ -25,7 +26,7 @@ type kind struct {
 type taskMix []kind
 
 // kindOf returns the kind of bag tasks with needs of their own.
-func kindOf(n job.Needs) kind { return kind{need: taskNeed(n.Resources()), needs: n} }
+func kindOf(n job.Needs) kind { return kind{need: taskNeed(n), needs: n} }
 
 // mixOf returns the kinds of tasks that are left, each with at least one task.
 func mixOf(left []job.NeedsLeft) (m taskMix) {
@@ -47,17 +48,62 @@ func (m taskMix) count() (n int) {
 	return n
 }
 
-// leastNode returns the least size of a node that holds a task of each kind.
+// leastNode returns the least size of a node that has what a task of each kind needs of each of its nodes at least.
 func (m taskMix) leastNode() (r job.Resources) {
 	for _, k := range m {
-		r.CPUs, r.Mem, r.GPUs, r.GPUType = max(r.CPUs, k.CPUs), max(r.Mem, k.Mem), max(r.GPUs, k.GPUs), cmp.Or(r.GPUType, k.GPUType)
+		r = enoughForBoth(r, k.onNode())
 	}
 	return r
 }
 
-// fitsNode reports whether a node of that size holds a task of each kind.
+// leastWorker returns the least size of a worker on these nodes. It is more than that of leastNode for gangs: as much as each node has of a gang that is
+// divided evenly among as few of the smallest nodes as hold it. So no gang is on more nodes than it need be.
+func (m taskMix) leastWorker(nodes []*cluster.Node) job.Resources {
+	least := m.leastNode()
+	if !m.hasGangs() {
+		return least
+	}
+	smallest := slices.MinFunc(slices.DeleteFunc(slices.Clone(nodes), func(n *cluster.Node) bool { return !least.Fits(n.Capacity) }),
+		func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) })
+	for _, k := range m {
+		if k.RanksPerNode == 0 {
+			least = enoughForBoth(least, k.Resources.Times(ceilDiv(k.ranks(), k.asNeeds().NodesOf(smallest.Capacity))))
+		}
+	}
+	return least
+}
+
+// enoughForBoth returns the least resources that have room for x, and for y.
+func enoughForBoth(x, y job.Resources) job.Resources {
+	x.CPUs, x.Mem, x.GPUs, x.GPUType = max(x.CPUs, y.CPUs), max(x.Mem, y.Mem), max(x.GPUs, y.GPUs), cmp.Or(x.GPUType, y.GPUType)
+	return x
+}
+
+func (m taskMix) hasGangs() bool {
+	return slices.ContainsFunc(m, func(k kind) bool { return k.Several() })
+}
+
+// nodesOf returns how many nodes of that size hold a task of any kind; 0: no number of them does.
+func (m taskMix) nodesOf(size job.Resources) (nodes int) {
+	for i := range m {
+		n := m[i].asNeeds().NodesOf(size)
+		if n == 0 {
+			return 0
+		}
+		nodes = max(nodes, n)
+	}
+	return nodes
+}
+
+// fitsIn reports whether so many nodes of that size hold a task of any kind.
+func (m taskMix) fitsIn(size job.Resources, nodes int) bool {
+	n := m.nodesOf(size)
+	return n > 0 && n <= nodes
+}
+
+// fitsNode reports whether a node of that size has what a task of each kind needs of each of its nodes at least.
 func (m taskMix) fitsNode(size job.Resources) bool {
-	return !slices.ContainsFunc(m, func(k kind) bool { return !k.Resources.Fits(size) })
+	return !slices.ContainsFunc(m, func(k kind) bool { return !k.Fits(size) })
 }
 
 // named returns the need of the kind with that position, by which the user knows it among the others.
@@ -71,10 +117,11 @@ func (m taskMix) named(i int) need {
 
 // coresOf returns how many cores that many of the tasks can use at once.
 func (m taskMix) coresOf(tasks int) (n int) {
+	most := 0
 	for _, k := range m {
-		n += k.tasks * k.CPUs
+		n, most = n+k.tasks*k.whole().CPUs, max(most, k.whole().CPUs)
 	}
-	return min(n, tasks*m.leastNode().CPUs)
+	return min(n, tasks*most)
 }
 
 // NoRoom is the error for tasks with needs of their own that no node holds.
@@ -100,7 +147,7 @@ func (m taskMix) noRoom(i int, err error) error {
 // serving returns the nodes that hold a task of some kind.
 func (m taskMix) serving(nodes []job.Resources) (out []job.Resources) {
 	for _, n := range nodes {
-		if slices.ContainsFunc(m, func(k kind) bool { return k.Resources.Fits(n) }) {
+		if slices.ContainsFunc(m, func(k kind) bool { return k.Fits(n) }) {
 			out = append(out, n)
 		}
 	}
@@ -140,19 +187,19 @@ type resource func(job.Resources) float64
 
 func cpus(r job.Resources) float64   { return float64(r.CPUs) }
 func memory(r job.Resources) float64 { return float64(r.Mem) }
-func gpus(r job.Resources) float64   { return float64(r.GPUs) }
+func gpus(r job.Resources) float64   { return float64(r.GPUs) / float64(r.PerGPU()) }
 
 // meanNeed returns how much of a resource a running task needs, on average.
 func (m taskMix) meanNeed(of resource, shares []float64) (sum float64) {
-	for i, k := range m {
-		sum += shares[i] * of(k.Resources)
+	for i := range m {
+		sum += shares[i] * float64(m[i].ranks()) * of(m[i].Resources)
 	}
 	return sum
 }
 
 // slotsOn returns how many tasks of the mix run at once on the nodes together, on average (models.md, "Tasks of different needs"): for each
-// resource what the nodes have divided by what a task needs on average; and no more than the nodes hold of large tasks. Tasks that need at
-// least r of a resource R are at most ⌊R/r⌋ at once on a node, however much is left beside them.
+// resource what the nodes have divided by what a task needs on average; and no more than the nodes hold of large tasks. Tasks, or ranks of gangs,
+// that need at least r of a resource R are at most ⌊R/r⌋ at once on a node, however much is left beside them.
 func (m taskMix) slotsOn(nodes ...job.Resources) slots {
 	shares, most := m.shares(), math.Inf(1)
 	for _, of := range [...]resource{cpus, memory, gpus} {
@@ -169,21 +216,41 @@ func (m taskMix) slotsOn(nodes ...job.Resources) slots {
 				m.pack(of, r, shares, nodes, func(j int) bool { return of(m[j].Resources) >= r }))
 		}
 	}
+	for i := range m {
+		most = min(most, m[i].gangsOn(nodes)/shares[i])
+	}
 	if math.IsInf(most, 1) {
 		return 0
 	}
 	return slots(most)
 }
 
-// together is slots of nodes that may lack room for some kinds. What each of them holds of a single kind is a whole number.
+// gangsOn returns how many gangs with so many ranks on each node run at once by the places that the nodes have for so many; +Inf for other tasks.
+func (n *need) gangsOn(nodes []job.Resources) float64 {
+	if !n.Several() || n.RanksPerNode == 0 {
+		return math.Inf(1)
+	}
+	places := 0
+	for _, room := range n.rooms(nodes) {
+		places += room / n.RanksPerNode
+	}
+	return float64(places) / float64(n.Ranks/n.RanksPerNode)
+}
+
+// together is slots of nodes that may lack room for some kinds. What they hold of a single kind is a whole number.
 func (m taskMix) together(nodes []job.Resources) (all slots) {
 	if len(m) != 1 {
 		return m.slotsOn(m.serving(nodes)...)
 	}
-	for _, n := range nodes {
-		all += slots(n.Slots(m[0].Resources))
+	k := &m[0]
+	rooms := k.rooms(nodes)
+	if k.Several() && !k.FitsIn(rooms) {
+		return 0
 	}
-	return all
+	for _, room := range rooms {
+		all += slots(room)
+	}
+	return slots(math.Floor(min(float64(all)/float64(k.ranks()), k.gangsOn(nodes))))
 }
 
 // pack returns how many tasks of the mix run at once if of some large kinds, which need at least r of a resource each, as many run as the
@@ -195,13 +262,13 @@ func (m taskMix) pack(of resource, r float64, shares []float64, nodes []job.Reso
 	share, held := 0.0, 0.0
 	for i := range m {
 		if large(i) {
-			share += shares[i]
+			share += shares[i] * float64(m[i].ranks())
 		}
 	}
 	for _, n := range nodes {
 		for i := range m {
-			if large(i) && m[i].Resources.Fits(n) {
-				held += math.Floor(of(n) / r)
+			if large(i) && m[i].Fits(n) {
+				held += math.Floor(of(n) / r * (1 + rounding))
 				break
 			}
 		}
@@ -226,36 +293,36 @@ func (m taskMix) perCore(of resource) float64 {
 // text returns how many tasks have which needs: "200 of 1 core and 2G, 20 of 8 cores, 1 GPU and 32G". Needs that differ in something else,
 // as in the time limit, count together. It names at most that many different needs.
 func (m taskMix) text(most int) string {
-	var all []job.Resources
-	count := map[job.Resources]int{}
+	var all []need
+	count := map[need]int{}
 	for _, k := range m {
-		r := k.Resources
-		if count[r] == 0 {
-			all = append(all, r)
+		n := k.need
+		if count[n] == 0 {
+			all = append(all, n)
 		}
-		count[r] += k.tasks
+		count[n] += k.tasks
 	}
 	var parts []string
-	for i, r := range all {
+	for i, n := range all {
 		if i == most && len(all) > most+1 {
 			rest := 0
-			for _, r := range all[i:] {
-				rest += count[r]
+			for _, n := range all[i:] {
+				rest += count[n]
 			}
 			parts = append(parts, job.FormatCount(rest)+" of "+job.FormatCount(len(all)-i)+" other needs")
 			break
 		}
-		parts = append(parts, job.FormatCount(count[r])+" of "+r.Words())
+		parts = append(parts, job.FormatCount(count[n])+" of "+n.Words())
 	}
 	return strings.Join(parts, ", ")
 }
 
-// differs reports whether tasks of the same name need different resources.
+// differs reports whether tasks of the same name need different resources or ranks.
 func (m taskMix) differs() bool {
-	return slices.ContainsFunc(m, func(k kind) bool { return k.task == m[0].task && k.Resources != m[0].Resources })
+	return slices.ContainsFunc(m, func(k kind) bool { return k.task == m[0].task && k.need != m[0].need })
 }
 
-// slots is how many tasks run at once on a node, on average.
+// slots is how many tasks run at once on a node, on average; less than one of gangs that need several nodes.
 type slots float64
 
 // rounding exceeds the relative error of sums of shares.

@@ -142,7 +142,7 @@ func genMixed(t *rapid.T) Question {
 	q.Counts.Tasks = 0
 	for i := range left {
 		left[i] = job.NeedsLeft{Waiting: rapid.IntRange(0, 40).Draw(t, "tasks"), Needs: job.Needs{CPUs: rapid.SampledFrom([]int{1, 1, 2, 4, 8}).Draw(t, "cores"),
-			Mem: rapid.SampledFrom([]int64{0, 1 << 30, 8 << 30, 32 << 30}).Draw(t, "memory"), GPUs: rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "GPUs")}}
+			Mem: rapid.SampledFrom([]int64{0, 1 << 30, 8 << 30, 32 << 30}).Draw(t, "memory"), GPUs: rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "GPUs"), Gang: genGang(t)}}
 		q.Counts.Tasks += left[i].Waiting
 	}
 	if q.Counts.Tasks == 0 {
@@ -176,8 +176,11 @@ func TestEveryNeedIsServed(t *testing.T) {
 			t.Skip(err.Error())
 		}
 		for i, l := range q.tasksLeft() {
-			need := l.Resources
-			fits := func(r job.AllocRequest) bool { return need.Fits(r.PerNode) }
+			need := l.asNeeds()
+			fits := func(r job.AllocRequest) bool {
+				n := need.NodesOf(r.PerNode)
+				return n > 0 && n <= r.Nodes
+			}
 			at := slices.ContainsFunc(p.Requests(), fits) || slices.ContainsFunc(q.liveAllocations(), func(l job.Live) bool { return fits(l.Request) })
 			if !at {
 				t.Fatalf("nothing holds a task of %s: %+v", need.Words(), p.Requests())

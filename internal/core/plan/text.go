@@ -54,6 +54,22 @@ func (p *Plan) amount() string {
 	return strings.Join(parts, ", ")
 }
 
+// gangsAtOnce says how many gangs run at once on nodes with so many cores, and what these have besides; nothing of other tasks.
+func (m taskMix) gangsAtOnce(tasks, nodes, cores int) []string {
+	if len(m) != 1 || !m[0].Several() || tasks == 0 {
+		return nil
+	}
+	verb := "run"
+	if tasks == 1 {
+		verb = "runs"
+	}
+	text := fmt.Sprintf("%s of %s %s at once on %s", job.Count(tasks, "task"), job.Count(m[0].Ranks, "rank"), verb, job.Count(nodes, "node"))
+	if idle := cores - tasks*m[0].whole().CPUs; idle > 0 {
+		text += "; " + are(idle, "core") + " left idle"
+	}
+	return []string{text}
+}
+
 // source returns what the prediction is based on, in words.
 func source(prof *predict.Profile, size predict.Size) string {
 	s := fmt.Sprintf("profile of %s of %s, ", job.Count(prof.Runs, "run"), predict.Label(prof.App))

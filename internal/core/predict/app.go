@@ -15,7 +15,7 @@ import (
 
 // Application returns the identity of a job's program, which names its profile: "map.awk+reduce.awk-1f0c5a9b21d4".
 // Jobs have the same identity when their tasks do the same work on other data: the same commands and, for MapReduce,
-// the same keys, order and use of a combiner. Inputs, outputs, numbers of tasks and the job's name have no influence.
+// the same keys, order and use of a combiner, and gangs of as many ranks, as their number changes how long they take. Inputs, outputs, numbers of tasks and the job's name have no influence.
 //
 // A word of a command that names a file stands for that file: a shipped file for its name and content
 // (job.ShipFile.Sum), another relative one for the user's folder, so that the map.py of two projects are two
@@ -90,6 +90,9 @@ func identity(spec *job.Spec, ships func(job.ShipFile) string, spelled spelling)
 		}
 		label = labelOf(command)
 		fmt.Fprintf(h, "bag %q %v", command, spec.Bag.Shell)
+		if spec.Bag.Several() {
+			fmt.Fprintf(h, " of %d ranks", spec.Bag.Ranks)
+		}
 		if namesRelative(command, nil) {
 			fmt.Fprintf(h, " in %q", spec.Dir)
 		}

@@ -11,6 +11,13 @@ func bagSpec(dir string, command ...string) *job.Spec {
 	return &job.Spec{Kind: job.Bag, Dir: dir, Bag: &job.BagSpec{Command: command}}
 }
 
+// gangSpec is the bag of TestApplicationOfBag with tasks of so many ranks.
+func gangSpec(ranks int) *job.Spec {
+	s := bagSpec("/a", "/opt/sim", "--n", "{}")
+	s.Bag.Ranks = ranks
+	return s
+}
+
 func mrSpec(change func(*job.Spec)) *job.Spec {
 	s := &job.Spec{Kind: job.MapReduce, Dir: "/home/u/a", Name: "n", MapReduce: &job.MapReduceSpec{
 		Inputs: []string{"/in"}, Output: "/out", Reduces: 2,
@@ -56,6 +63,8 @@ func TestApplicationOfBag(t *testing.T) {
 		same bool
 	}{
 		{bagSpec("/b", "/opt/sim", "--n", "{}"), true},
+		{gangSpec(1), true},
+		{gangSpec(16), false},
 		{bagSpec("/a", "/opt/sim", "--m", "{}"), false},
 		{bagSpec("/a", "/opt/sim --n", "{}"), false},
 	} {

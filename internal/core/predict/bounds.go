@@ -43,8 +43,8 @@ type Shape struct {
 
 // Interval is a lower and an upper bound in seconds.
 type Interval struct {
-	Low float64 `json:"low_s"`
-	Up  float64 `json:"up_s"`
+	Low float64 `json:"low_s"` // lower bound
+	Up  float64 `json:"up_s"`  // upper bound
 }
 
 // Plus returns the bounds of the sum.

@@ -57,4 +57,4 @@ const (
 var rated = [...]job.Resource{job.CPU, job.Disk, job.Net}
 
 // perSecond converts an amount per nanosecond into the unit of the rate: thousandths of a core, and bytes/s.
-var perSecond = [...]float64{job.CPU: job.MilliCore, job.Disk: 1e9, job.Net: 1e9}
+var perSecond = [...]float64{job.CPU: job.Milli, job.Disk: 1e9, job.Net: 1e9}

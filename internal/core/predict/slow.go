@@ -91,10 +91,10 @@ func (t Times) fence(of []timed) (bound int, ok bool) {
 
 // Spell is how many attempts ended on a host in an hour of the day, and how many of them were slow.
 type Spell struct {
-	Host     string `json:"host,omitempty"`
-	Hour     int    `json:"hour"`
-	Attempts int    `json:"attempts"`
-	Slow     int    `json:"slow"`
+	Host     string `json:"host,omitempty"` // name of a node in `hosts`
+	Hour     int    `json:"hour"`           // hour of the day in `hours`, local time; else 0
+	Attempts int    `json:"attempts"`       // attempts that were compared with others
+	Slow     int    `json:"slow"`           // those that were slow
 }
 
 // Share returns the fraction of attempts that were slow.
@@ -153,14 +153,14 @@ func (s Spells) None(tasks int) float64 {
 // Slowness says how often nodes were slow.
 type Slowness struct {
 	Spell `json:"all"`
-	Hours Spells     `json:"hours"` // of the day
-	Hosts Spells     `json:"hosts"` // the slowest first
-	None  []SlowNone `json:"none"`
+	Hours Spells     `json:"hours"` // by hour of the day
+	Hosts Spells     `json:"hosts"` // by node, the slowest first
+	None  []SlowNone `json:"none"`  // how likely a job meets no slow node
 }
 
 // SlowNone is the probability that a job with so many tasks meets no slow node.
 type SlowNone struct {
-	Tasks       int     `json:"tasks"`
+	Tasks       int     `json:"tasks"` // number of its tasks
 	Probability float64 `json:"probability"`
 }
 

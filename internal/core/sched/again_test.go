@@ -19,7 +19,7 @@ func TestAgainElsewhere(t *testing.T) {
 		draw := func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
 		w := &againWorld{Pool: Cores.Pool(Order(rapid.SampledFrom([]Order{Shortest, ""}).Draw(t, "order")), false, 1), draw: draw, failed: map[job.Attempt][]int32{}}
 		for i := range 1 + draw(4, "nodes") {
-			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.MilliCore}}
+			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.Milli}}
 			w.Nodes = append(w.Nodes, n)
 			w.Free(n)
 		}
@@ -29,7 +29,7 @@ func TestAgainElsewhere(t *testing.T) {
 			j := &Job{ID: job.ID(fmt.Sprint("j", i)), Priority: Priority{Order: uint64(i + 1)}, Weight: 1}
 			tasks := NewTasks(j, job.BagTask)
 			j.By = []*Tasks{tasks}
-			tasks.Set(&w.Pool, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
+			tasks.Set(&w.Pool, job.Resources{CPUs: 1 + draw(2, "needs")}, job.Gang{}, false)
 			if n := 1 + draw(6, "tasks"); slices.ContainsFunc(w.Nodes, func(n *Node) bool { return fitsFree(tasks.Begin.Peak, n.Capacity) }) {
 				tasks.Begin.Ready.Extend(0, int32(n-1))
 				left += n

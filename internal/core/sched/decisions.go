@@ -12,6 +12,7 @@ type pass struct {
 	freed []*Node  // nodes that were freed since the last pass
 	holds bool     // a group found no room, and a node is reserved for it if possible
 	room  int64    // bytes that shuffling reduces must leave to groups that found no room
+	soon  job.Time // when the gang that nodes are held for could start at the earliest; 0: not computed
 	roomy []*Group // groups that have room, and are compared with each other
 }
 
@@ -36,7 +37,9 @@ func (p *Pool) Rank(j *Job) job.Time {
 // against those of later jobs only; or if it passed the job that a node is reserved for and runs on that node.
 func (p *Pool) moved(j *Job, was Priority) bool {
 	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Priority) }
-	if p.heldJob == j && p.held != nil && slices.ContainsFunc(p.held.Running, func(a *Running) bool { return passed(a.Job) }) {
+	if p.heldJob == j && slices.ContainsFunc(p.held, func(s Share) bool {
+		return slices.ContainsFunc(s.Node.Running, func(a *Running) bool { return passed(a.Job) })
+	}) {
 		return true
 	}
 	for _, g := range p.Groups {
@@ -63,7 +66,7 @@ func (p *Pool) moved(j *Job, was Priority) bool {
 func (p *Pool) Decisions(now job.Time) iter.Seq[Decision] {
 	return func(carryOut func(Decision) bool) {
 		p.pass.freed = p.takeFreed(p.pass.freed)
-		p.pass.holds, p.pass.room = false, 0
+		p.pass.holds, p.pass.room, p.pass.soon = false, 0, 0
 		for _, n := range p.pass.freed {
 			for c := p.onward(n); c != nil; c = p.onward(n) {
 				if !carryOut(Decision{Candidate: c, Node: n}) {
@@ -80,7 +83,7 @@ func (p *Pool) Decisions(now job.Time) iter.Seq[Decision] {
 				return
 			}
 		}
-		if !p.pass.holds {
+		if !p.pass.holds || p.Scarce.shortage(p.heldFor) || slices.ContainsFunc(p.held, func(s Share) bool { return !s.Node.Alloc.Has(p.heldFor.Licensed, true) }) {
 			p.holdNode(nil, now)
 		}
 	}
@@ -105,11 +108,19 @@ func (p *Pool) begin(now job.Time) (best Decision) {
 	reach, worth := p.Reach(p), 0.0
 	p.pass.roomy = p.pass.roomy[:0]
 	for g := p.first(); g != nil && len(p.pass.roomy) < reach; g = p.first() {
+		if best.Candidate != nil && g.line[0].priority.Level < best.Candidate.priority.Level {
+			break // whatever it is worth
+		}
 		if !g.seen { // a second search in the pass could find no room because of later candidates
 			g.blocked = g.blocked && (p.pass.room >= g.room || !g.shuffles())
 			g.seen, g.room = true, p.pass.room
 		}
-		n, avoided := p.chooseNode(g, now)
+		if name, _ := p.Scarce.Short(g.line[0]); name != "" {
+			p.Scarce.reserve(p, g, now)
+			g.tried, g.blocked = true, g.blocked && len(p.pass.freed) == 0 // nodes that were freed are not searched for it now
+			continue
+		}
+		n, shares, avoided := p.choosePlace(g, now)
 		if n == nil {
 			if end := p.block(g, now); len(end) > 0 {
 				for _, a := range end {
@@ -121,7 +132,7 @@ func (p *Pool) begin(now job.Time) (best Decision) {
 			continue
 		}
 		if w := p.Worth(p, n, g.line[0], len(p.pass.roomy)); w > worth {
-			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pickTask(avoided, n.Host, g.mayRetry(p, n, now))}, w
+			best, worth = Decision{Candidate: g.line[0], Node: n, Gang: shares, Task: g.line[0].Ready.pickTask(avoided, n.Host, g.mayRetry(p, n, now))}, w
 		}
 		g.tried = true
 		p.pass.roomy = append(p.pass.roomy, g)
@@ -141,6 +152,12 @@ func (p *Pool) begin(now job.Time) (best Decision) {
 // pass: the reserved node may be open to another group now, and shuffling reduces no longer count against
 // jobs that come before them.
 func (p *Pool) turn() {
+	if !p.turned && (p.heldFor == nil || !p.heldFor.Several()) { // what may end before a gang starts depends on what was measured meanwhile
+		return
+	}
+	for _, s := range p.held {
+		p.pass.freed = append(p.pass.freed, s.Node)
+	}
 	if !p.turned {
 		return
 	}
@@ -149,9 +166,6 @@ func (p *Pool) turn() {
 		if g.shuffles() && p.shortest {
 			g.blocked = false
 		}
-	}
-	if p.held != nil {
-		p.pass.freed = append(p.pass.freed, p.held)
 	}
 }
 
@@ -183,6 +197,17 @@ func (p *Pool) block(g *Group, now job.Time) (end []*Running) {
 	return end
 }
 
+// choosePlace returns the node on which the first candidate of the group starts, nil if none has room for it, the shares if it is a gang, and
+// whether it should avoid that node.
+func (p *Pool) choosePlace(g *Group, now job.Time) (n *Node, shares []Share, avoided bool) {
+	if !g.Several() {
+		n, avoided = p.chooseNode(g, now)
+	} else if shares = p.chooseGang(g, now); shares != nil {
+		n = shares[0].Node
+	}
+	return n, shares, avoided
+}
+
 // chooseNode returns the node on which the first candidate of the group starts, nil if none has room
 // for it, and whether it should avoid that node.
 func (p *Pool) chooseNode(g *Group, now job.Time) (best *Node, avoided bool) {
@@ -211,7 +236,7 @@ func (p *Pool) chooseNode(g *Group, now job.Time) (best *Node, avoided bool) {
 		switch {
 		case !n.Up || !p.admits(g, n) || !n.InTime(now, g.Span):
 		case n.Health.Suspected(now) && p.trusts(now), g.Trusted && n.Health.Avoided(now):
-		case n == p.held && p.pass.holds && p.keptFrom(g):
+		case n.kept > 0 && p.pass.holds && p.keptFrom(g, n, now):
 		case !g.starts(p, n, now):
 			g.choosy = true
 		default:

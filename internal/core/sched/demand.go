@@ -117,7 +117,7 @@ func Coarse(v job.Vector) job.Vector {
 
 // coarseCPU rounds to tenths of a core, so that a whole core stays one and no task uses less than a tenth.
 func coarseCPU(v int64) int64 {
-	const tenth = job.MilliCore / 10
+	const tenth = job.Milli / 10
 	if v <= 0 {
 		return 0
 	}

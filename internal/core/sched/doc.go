@@ -12,6 +12,8 @@
 // a candidate is known by phase (Demand). Candidates of equal needs form a group (Group), and a decision examines
 // only groups and nodes that have changed.
 //
+// A task of several ranks, a gang, starts on several nodes at once (gang.go).
+//
 // Pool.Decisions (decisions.go) is common to all schedulers. It goes through attempts that wait for a grant and groups of
 // tasks that could start, never overcommits memory while anything can free some (room.go), and reserves a node for the
 // first candidate that found no room (hold.go). The rules of a scheduler (interface Rules in rules.go) are one file each:

@@ -13,6 +13,16 @@ func (s *IndexSet) Add(i int) {
 	(*s)[i/64] |= 1 << (i % 64)
 }
 
+// AddRange adds the indices from first to last.
+func (s *IndexSet) AddRange(first, last int) {
+	for w := first / 64; w <= last/64; w++ {
+		if w >= len(*s) {
+			*s = append(*s, make([]uint64, last/64+1-len(*s))...)
+		}
+		(*s)[w] |= ^uint64(0) << max(0, first-64*w) & (^uint64(0) >> max(0, 64*w+63-last))
+	}
+}
+
 // Has reports whether the index is in the set.
 func (s IndexSet) Has(i int) bool { return i/64 < len(s) && s[i/64]&(1<<(i%64)) != 0 }
 

@@ -46,7 +46,7 @@ func (n *Node) Has(j *Job) (count int) {
 // and their holders: memory, GPUs, and the rates that even the scheduler with the fullest nodes would refuse. If there are none,
 // it returns the rates of which less is free than the demand.
 func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []explain.Shortage) {
-	free, has := n.Free(), n.Capacity
+	free, has := n.FreeFor(takes), n.Capacity
 	for _, f := range [...]fill{filled, whole} {
 		for _, r := range [...]job.Resource{job.CPU, job.Memory, job.GPU, job.Disk, job.Net} {
 			enough := f.enoughFree(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r))
@@ -97,4 +97,41 @@ func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (
 		return cmp.Or(cmp.Compare(b.Holds, a.Holds), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Phase, b.Phase))
 	})
 	return all
+}
+
+// GangRoom is what a gang that waits needs, and what there is.
+type GangRoom struct {
+	Nodes int      // how many nodes of an allocation it needs at once; 0: none that is there or expected is large enough
+	Free  int      // how many of the nodes of one allocation have room now for some of its ranks …
+	Ranks int      // … and for how many
+	Held  []*Node  // the nodes that are reserved for it
+	Start job.Time // when it is expected to start there; 0: unknown
+}
+
+// GangRoom returns what the first candidate of the group of c, a gang, needs and has.
+func (p *Pool) GangRoom(c *Candidate, now job.Time) (r GangRoom) {
+	g := c.group
+	r.Nodes = len(g.placeEver(p, now))
+	free := make(map[*Alloc]*[2]int)
+	for _, n := range p.Nodes {
+		on := g.On(p.ranksNow(g, n, now))
+		if free[n.Alloc] == nil {
+			free[n.Alloc] = new([2]int)
+		}
+		if of := free[n.Alloc]; on > 0 {
+			if of[0], of[1] = of[0]+1, of[1]+on; of[1] > r.Ranks {
+				r.Free, r.Ranks = of[0], min(of[1], g.Gang.Ranks)
+			}
+		}
+	}
+	if p.heldFor != g {
+		return r
+	}
+	for _, s := range p.held {
+		r.Held = append(r.Held, s.Node)
+	}
+	if until := p.HeldUntil(); until > now {
+		r.Start = until
+	}
+	return r
 }

@@ -9,9 +9,38 @@ import (
 
 // Alloc is the part of an allocation's state that the scheduler needs.
 type Alloc struct {
-	Ends    job.Time // end of its wall time, as far as known; 0: it has no end, or has not begun
-	Due     job.Time // until then further nodes of it are expected; 0: none are
-	Retired bool     // it starts no new tasks and ends with its last attempt
+	Ends    job.Time      // end of its wall time, as far as known; 0: it has no end, or has not begun
+	Due     job.Time      // until then further nodes of it are expected; 0: none are
+	Missing int           // how many have never joined …
+	PerNode job.Resources // … and what each of them will have
+	Retired bool          // it starts no new tasks and ends with its last attempt
+
+	Licences job.Uses       // that the batch system gave it
+	inUse    map[string]int // of them, by name
+}
+
+// Has reports whether the allocation was given so many licences, and if free is set, whether so many of them are not in use.
+func (a *Alloc) Has(u job.Uses, free bool) bool {
+	for name, n := range u.All() {
+		has := a.Licences.Of(name)
+		if free {
+			has -= a.inUse[name]
+		}
+		if n > has {
+			return false
+		}
+	}
+	return true
+}
+
+// use counts (sign 1) what an attempt uses of the licences, or (sign −1) that it has ended.
+func (a *Alloc) use(u job.Uses, sign int) {
+	if a.inUse == nil {
+		a.inUse = make(map[string]int)
+	}
+	for name, n := range u.All() {
+		a.inUse[name] += sign * n
+	}
 }
 
 // Node is a node and its load.
@@ -27,6 +56,7 @@ type Node struct {
 	SortMemory int64      // bytes of its memory for sorting and merging
 	Running    []*Running // its attempts, in no order
 	Used       job.Vector // resources that they hold
+	shared     []int64    // what they hold of each GPU that they share, by its number
 	behind     int        // how many of them are behind others
 	Shuffles   int        // number of its attempts that shuffle …
 	ShuffleMem int64      // … and the bytes that they hold
@@ -35,6 +65,7 @@ type Node struct {
 	sorting int64      // bytes of SortMemory that its attempts were granted; like lent, not part of the state of the records
 	waiting Group      // its attempts that wait for a grant …
 	lent    job.Vector // … and what they hold and do not use meanwhile; not part of the state of the records
+	kept    int        // how many tasks, or ranks of a gang, it is reserved for, see Pool.held
 	idle    int        // how many of its attempts are idle (Pool.Idle)
 	freed   bool       // it is in Pool.freed
 }
@@ -45,7 +76,9 @@ type Running struct {
 	Job        *Job
 	Of         *Tasks     // the tasks of the job with the needs of its task
 	Holds      job.Vector // what it holds of its node
+	GPUs       []uint16   // the numbers of the GPUs of which it holds an equal share each; nil: it shares none
 	lent       job.Vector // the part of Holds that it does not use while it waits, see Node.lent
+	Working    job.Time   // when it got a core, before that when it started; its time counts from then on
 	KillReason string     // the reason why it is being killed, or empty
 	Sort       int64      // bytes that it was granted for sorting, see Node.sorting
 	at         int32      // index in Node.Running
@@ -53,6 +86,7 @@ type Running struct {
 	Through    job.Phase // the last phase that its grant covers
 	waits      bool      // it waits for a grant
 	idle       bool      // see Pool.Idle
+	Share      bool      // it is the part of a gang on a node other than the first one, and counts as no attempt of its own
 	Behind     bool      // it begins when another one on the node has ended, and holds nothing until then
 	charge     charge    // what it counts for the weight of its job
 }
@@ -66,7 +100,7 @@ func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used).Plus(n.lent) 
 
 // Admits reports whether the node has the cores, the memory and the GPUs for a lost attempt that turned out to run there still.
 func (n *Node) Admits(takes job.Vector) bool {
-	return len(n.waiting.line) == 0 && fitsFree(takes, n.Free())
+	return len(n.waiting.line) == 0 && fitsFree(takes, n.FreeFor(takes))
 }
 
 // leavesRoom reports whether all reduces that shuffle on the node, and one more, leave room bytes free. That is the
@@ -77,7 +111,7 @@ func (n *Node) leavesRoom(needs *Needs, room int64) bool {
 }
 
 // Cores returns the number of cores of the node.
-func (n *Node) Cores() int { return int(n.Capacity.CPU / job.MilliCore) }
+func (n *Node) Cores() int { return int(n.Capacity.CPU / job.Milli) }
 
 // InTime reports whether a task with that span may start on the node now, with respect to the end of its
 // allocation.

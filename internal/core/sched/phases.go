@@ -190,7 +190,7 @@ func (r phases) Worth(p *Pool, n *Node, c *Candidate, before int) float64 {
 	last := Critical(p, c.Job)
 	perf := 1/float64(1+before) + Alignment(n, c.Demand) + criticalWeight*last
 	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
-		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(1+chainWeight*last))
+		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.Milli))*(1+chainWeight*last))
 	}
 	return tiny + FairGain(p, c.Job, c.Demand) + r.alpha*perf
 }

@@ -16,10 +16,13 @@ type Pool struct {
 	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
 	strict   bool // the first in line starts, and no start changes the line
 
-	held      *Node  // node reserved for the first candidate that found no room …
-	heldFor   *Group // … which is the first of this group …
-	heldJob   *Job   // … and belongs to this job
-	heldFirst int32  // its first task
+	Scarce *Scarce // what all pools share; nil: nothing
+
+	held      []Share  // nodes reserved for the first candidate that found no room, several if it is a gang …
+	heldFor   *Group   // … which is the first of this group …
+	heldJob   *Job     // … and belongs to this job
+	heldFirst int32    // its first task
+	heldStart job.Time // when it is expected to start there, if it is a gang; never: unknown
 
 	pass pass
 
@@ -32,6 +35,7 @@ type Pool struct {
 	Unit    job.Vector // maximum of each resource over the nodes that it has had, the unit of shares
 
 	Speeds Speeds // of the kinds of its nodes
+	Gangs  bool   // some of its jobs have gangs
 
 	used  map[float64]float64 // if it is Weighed, what the jobs of each weight have used (weights.go) …
 	round int                 // … since all weights began anew for the last time
@@ -204,7 +208,9 @@ func (p *Pool) Reorder() {
 func (p *Pool) Occupy(n *Node, r *Running) {
 	r.at = int32(len(n.Running))
 	n.Running = append(n.Running, r)
-	r.Job.Live++
+	if !r.Share {
+		r.Job.Live++
+	}
 	p.count(n, r, +1)
 	p.expend(r)
 }
@@ -287,12 +293,25 @@ func (p *Pool) Vacate(n *Node, r *Running, took time.Duration) {
 	n.Running[r.at].at = r.at
 	n.Running[last] = nil
 	n.Running = n.Running[:last]
-	r.Job.Live--
+	if !r.Share {
+		r.Job.Live--
+	}
+	if r.Of.Begin.Licensed != "" { // its licences are free for tasks on any node of the allocation
+		for _, m := range p.Nodes {
+			if m.Alloc == n.Alloc {
+				p.Free(m)
+			}
+		}
+	}
 }
 
 // count adds (sign 1) or subtracts (sign −1) what the attempt holds to the sums of its node and its job.
 func (p *Pool) count(n *Node, r *Running, sign int) {
 	j := r.Job
+	n.shared = r.share(n.shared, sign)
+	if u := r.Of.Begin.Licensed; u != "" && !r.Share && n.Alloc != nil { // it is nil of a job that is read again after its allocations are forgotten
+		n.Alloc.use(u, sign)
+	}
 	if sign > 0 {
 		n.Used, j.Held = n.Used.Plus(r.Holds), j.Held.Plus(r.Holds)
 	} else {

@@ -55,9 +55,7 @@ func (q *Ready) Extend(first, last int32) {
 		q.next = first
 	}
 	q.count += last + 1 - first
-	for t := first; t <= last; t++ {
-		q.fresh.Add(int(t))
-	}
+	q.fresh.AddRange(int(first), int(last))
 }
 
 // Count returns the number of ready tasks.

@@ -14,7 +14,7 @@ import (
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,
 // as if the others had not started yet.
 func (p *Pool) admits(g *Group, n *Node) bool {
-	if g.Demand.GPU > n.Free().GPU || !n.suits(&g.Needs) {
+	if g.Demand.GPU > n.FreeFor(g.Demand).GPU || !n.suits(&g.Needs) || !n.Alloc.Has(g.Licensed, true) {
 		return false
 	}
 	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !p.Fits(n, g.line[0]) {
@@ -122,5 +122,11 @@ func (r *Running) stuck(first *Job) bool {
 
 // lastInLine sorts attempts by the positions of their jobs, the last first.
 func lastInLine(a, b *Running) int {
-	return cmp.Or(cmp.Compare(b.Job.Rank, a.Job.Rank), cmp.Compare(b.Job.Order, a.Job.Order), cmp.Compare(b.ID.Task, a.ID.Task))
+	switch {
+	case a.Job.Before(b.Job.Priority):
+		return 1
+	case b.Job.Before(a.Job.Priority):
+		return -1
+	}
+	return cmp.Compare(b.ID.Task, a.ID.Task)
 }

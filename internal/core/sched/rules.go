@@ -6,6 +6,7 @@ import "berth/internal/core/job"
 type Decision struct {
 	Candidate *Candidate // what starts, or needs the room of the attempts in End; nil: nothing is to be done
 	Node      *Node      // where it starts; nil: it waits
+	Gang      []Share    // of a task of several ranks: the nodes on which it starts, the first of them Node
 	Task      int        // the task of Candidate.Ready that starts
 	End       []*Running // attempts to end, to make room for the candidate
 }

@@ -14,11 +14,13 @@ func TestCandidatesGoByJobThenMapsThenTask(t *testing.T) {
 		return &Candidate{Needs: Needs{Kind: kind}, Running: &Running{ID: job.Attempt{Task: task}}, priority: p}
 	}
 	inOrder := []*Candidate{
+		at(Priority{Level: 1, Rank: 5, Order: 9}, job.ReduceTask, 8),
 		at(Priority{Rank: -1, Order: 9}, job.ReduceTask, 7),
 		at(Priority{Order: 1}, job.MapTask, 6),
 		at(Priority{Order: 1}, job.ReduceTask, 4),
 		at(Priority{Order: 1}, job.ReduceTask, 5),
 		at(Priority{Order: 2}, job.MapTask, 0),
+		at(Priority{Level: -1, Rank: -2}, job.MapTask, 0),
 	}
 	for i, c := range inOrder {
 		for k, d := range inOrder {

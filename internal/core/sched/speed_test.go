@@ -62,7 +62,7 @@ func TestWorthOfSpeed(t *testing.T) {
 	p.Nodes = []*Node{slow, fast}
 	j := &Job{Weight: 1}
 	c := &Candidate{Job: j}
-	c.Demand.CPU = job.MilliCore
+	c.Demand.CPU = job.Milli
 	r := phases{CoreRules{shortest: true, alpha: 1}}
 	before := r.Worth(p, slow, c, 0)
 	if r.Worth(p, fast, c, 0) != before {

@@ -47,6 +47,14 @@ func (t *Times) Expected() time.Duration {
 	return t.Longest // a lower bound
 }
 
+// Upper returns the time that most tasks do not exceed; 0: unknown.
+func (t *Times) Upper() time.Duration {
+	if t.usual == 0 && t.Hint == 0 {
+		return 0
+	}
+	return t.Expected()
+}
+
 // Add adds the time of a task, beside which others compute. If ends is false no allocation ends, and the quantile is not
 // needed.
 func (t *Times) Add(d time.Duration, computing int, ends bool) {

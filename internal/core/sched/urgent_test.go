@@ -21,7 +21,7 @@ func TestUrgentFirst(t *testing.T) {
 		w.Scale = 4
 		now := job.Time(time.Hour)
 		for i := range 1 + draw(4, "nodes") {
-			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.MilliCore}}
+			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.Milli}}
 			if draw(3, "slow") == 0 {
 				n.Health.Slow(now, Trust{For: time.Minute})
 			}
@@ -44,7 +44,7 @@ func TestUrgentFirst(t *testing.T) {
 			j := &Job{ID: job.ID(fmt.Sprint("j", i)), Priority: Priority{Order: uint64(i + 1)}, Weight: float64(1 + draw(2, "weight"))}
 			tasks := NewTasks(j, rapid.SampledFrom([]job.TaskKind{job.BagTask, job.MapTask}).Draw(t, "kind"))
 			j.By = []*Tasks{tasks}
-			tasks.Set(&w.Pool, job.Resources{CPUs: 1 + draw(2, "needs")}, false)
+			tasks.Set(&w.Pool, job.Resources{CPUs: 1 + draw(2, "needs")}, job.Gang{}, false)
 			tasks.Begin.Ready.Extend(0, int32(draw(6, "tasks")-1))
 			w.Enter(j)
 			w.jobs = append(w.jobs, j)
@@ -65,7 +65,7 @@ func TestUrgentFirst(t *testing.T) {
 			for d := range w.all(now) {
 				c := d.Candidate
 				for _, g := range w.Groups {
-					if i := slices.IndexFunc(w.Nodes, func(n *Node) bool { return g.Urgent && n != w.held && w.admits(g, n) && g.starts(&w.Pool, n, now) }); i >= 0 && !c.Urgent {
+					if i := slices.IndexFunc(w.Nodes, func(n *Node) bool { return g.Urgent && n.kept == 0 && w.admits(g, n) && g.starts(&w.Pool, n, now) }); i >= 0 && !c.Urgent {
 						t.Fatalf("%s starts task %d of %s, and an urgent one of %s could start on %s", s.Name, d.Task, c.Job.ID, g.line[0].Job.ID, w.Nodes[i].Host)
 					}
 				}

@@ -66,9 +66,19 @@ func (p *Pool) renewWeights(weight float64) {
 	}
 }
 
-// Ahead reports whether the jobs of j's weight have used less than those of k's, for their weights. Those with a deadline do not share.
+// Reweigh changes the weight of a job that has no candidates in the pool. All weights begin anew.
+func (p *Pool) Reweigh(j *Job, weight float64) {
+	p.Weights += weight - j.Weight
+	if j.Weight = weight; p.Weighed {
+		p.used = nil
+		p.renewWeights(weight)
+	}
+}
+
+// Ahead reports whether the jobs of j's weight have used less than those of k's, for their weights. Those with a deadline, and those of
+// different priorities, do not share.
 func (p *Pool) Ahead(j, k *Job) bool {
-	return p.Weighed && j.Due == 0 && k.Due == 0 && j.Weight != k.Weight && p.used[j.Weight] < p.used[k.Weight]
+	return p.Weighed && j.Level == k.Level && j.Due == 0 && k.Due == 0 && j.Weight != k.Weight && p.used[j.Weight] < p.used[k.Weight]
 }
 
 // before reports whether c comes before d: urgent candidates first, then in the line of their jobs.

@@ -3,6 +3,7 @@ package step
 import (
 	"time"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 )
 
@@ -28,6 +29,30 @@ type Start struct {
 	Asks    bool `msgpack:"q,omitempty"` // it must ask before it puts files into place, also with Commit
 	// Memory is the bytes to sort and merge in; 0: the worker uses its own default.
 	Memory int64 `msgpack:"gm,omitempty"`
+	// Gang has the nodes of a task of several ranks, the first of them the one that is told; nil: the task is one process.
+	Gang []Share `msgpack:"ga,omitempty"`
+	// GPUs is as that of event.AttemptStarted.
+	GPUs []uint16 `msgpack:"gp,omitempty"`
+}
+
+// Share is the part of a gang on one node, and how the other nodes reach it.
+type Share struct {
+	event.Share `msgpack:",inline"`
+	Host        string `msgpack:"h"`
+	Addr        string `msgpack:"a"` // host:port of its worker (event.NodeJoined)
+}
+
+// Join prepares a node for its share of a gang. What it needs to know comes from the gang's first node, which is told by Start and through which the
+// processes of the share are started. The worker says that the attempt runs there, until Leave or until the gang has ended.
+type Join struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
+}
+
+// Leave ends what is left of a gang on a node other than its first one, whose attempt has ended.
+type Leave struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
 }
 
 // Kill ends an attempt; the worker answers with AttemptEnded.

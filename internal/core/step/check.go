@@ -50,6 +50,11 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 	if r.Remote.Away() {
 		return nil // hosts differ, and the plan has checked that one of them is large enough
 	}
+	if w.Left()[0].Waiting > 0 {
+		if err := checkGang(w, w.Terms.Needs()); err != nil {
+			return err
+		}
+	}
 	for _, n := range w.Further {
 		if err := CheckNeeds(w, n); err != nil {
 			return err
@@ -61,11 +66,32 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 // CheckNeeds returns an error if no node of the allocations of a bag has room for a task with needs of its own. Those of a batch system may
 // be followed by others with larger nodes.
 func CheckNeeds(w *job.Work, own job.Needs) error {
-	has, need := w.Alloc.PerNode, own.In(w.Terms.Needs()).Resources()
+	own = own.In(w.Terms.Needs())
+	has, need := w.Alloc.PerNode, own.Resources()
 	if w.Alloc.Elastic {
 		has = need
 	}
-	return checkNeed(w.ID, w.TaskKind(0), need, has)
+	if err := checkNeed(w.ID, w.TaskKind(0), need, has); err != nil {
+		return err
+	}
+	return checkGang(w, own)
+}
+
+// checkGang returns an error if the nodes of the allocations of a bag have no room for a task of several ranks. Those of a batch system may be
+// followed by others with more and larger nodes.
+func checkGang(w *job.Work, n job.Needs) error {
+	r := w.Alloc
+	nodes, room := n.NodesOf(r.PerNode), r.PerNode.Slots(n.Resources())
+	switch {
+	case !n.Several() || r.Elastic:
+	case nodes == 0:
+		return UserError(w.ID, fmt.Sprintf("a task has %d ranks on each node, a node has room for %d", n.RanksPerNode, room),
+			"request less for each rank, fewer ranks on each node, or larger nodes")
+	case nodes > r.Nodes:
+		return UserError(w.ID, fmt.Sprintf("a task of %d ranks needs %s at once, and the allocation has %d", n.Ranks, job.Count(nodes, "node"), r.Nodes),
+			"request fewer ranks, less for each of them, or more nodes")
+	}
+	return nil
 }
 
 func checkNeed(id job.ID, kind job.TaskKind, need, has job.Resources) error {

@@ -22,6 +22,12 @@ type Cancel struct {
 // Resume asks to continue a job that ended; with Failed its failed tasks are tried again.
 type Resume struct{ event.JobResumed }
 
+// Set asks to change the terms of a job that is not over.
+type Set struct{ event.TermsChanged }
+
+// SetLimits says how much all jobs together may use of what they share, by name (job.Uses). It is no record: who starts an engine knows the limits.
+type SetLimits struct{ Limits map[string]int }
+
 // Add asks to add tasks to an open bag.
 type Add struct{ event.TasksAdded }
 
@@ -77,7 +83,7 @@ type NodeUp struct {
 type NodeDown struct {
 	Node   job.NodeID
 	Gone   bool
-	Dead   bool // the worker process is known to be dead, and so are its attempts
+	Dead   bool // the worker process is known to be dead, and so are all processes of its attempts
 	Reason string
 }
 

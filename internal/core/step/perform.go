@@ -6,6 +6,8 @@ import "fmt"
 // so that the compiler finds an action that is left out.
 type Performer interface {
 	Start(Start)
+	Join(Join)
+	Leave(Leave)
 	Kill(Kill)
 	Grant(Grant)
 	Commit(Commit)
@@ -26,6 +28,10 @@ func Perform(a Action, by Performer) {
 	switch a := a.(type) {
 	case Start:
 		by.Start(a)
+	case Join:
+		by.Join(a)
+	case Leave:
+		by.Leave(a)
 	case Kill:
 		by.Kill(a)
 	case Grant:

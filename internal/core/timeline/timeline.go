@@ -16,16 +16,16 @@ const Unbounded time.Duration = math.MaxInt64
 
 // Step is one value of a timeline: the number of nodes that are free from an instant on.
 type Step struct {
-	Start job.Time `json:"start_ns"`
-	Free  int      `json:"free"`
+	Start job.Time `json:"start_ns"` // from when, since the Unix epoch
+	Free  int      `json:"free"`     // nodes
 }
 
 // Slot is a free slot: a maximal rectangle under the timeline. No slot of a timeline contains
-// another (models.md, "Timeline and free slots").
+// another (models.md, "Timeline and free slots"). null is Never or Unbounded here.
 type Slot struct {
-	Start    job.Time      `json:"start_ns"` // Never: the start is unknown
-	Nodes    int           `json:"nodes"`
-	Duration time.Duration `json:"duration_ns"` // Unbounded: no end
+	Start    job.Time      `json:"start_ns"`    // when the free slot begins; null: never
+	Nodes    int           `json:"nodes"`       // nodes that are free in it
+	Duration time.Duration `json:"duration_ns"` // for how long; null: without end
 }
 
 // End returns the end of the slot, or Never.
@@ -149,8 +149,9 @@ func (t *Timeline) Advance(now job.Time) {
 	if now <= t.From() {
 		return
 	}
-	i := t.index(now)
-	t.starts, t.free = t.starts[i:], t.free[i:]
+	for len(t.starts) > 1 && t.starts[1] <= now {
+		t.starts, t.free = t.starts[1:], t.free[1:]
+	}
 	t.starts[0] = now
 	t.front.advance(now)
 }

@@ -93,7 +93,7 @@ func (s *site) prepare(a *alloc) error {
 		return folderError(a.dir, err)
 	}
 	scratch := s.scratch(a)
-	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.StandIn,
+	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, Local: a.req.Scratch, SortMemory: a.req.SortMemory, StandIn: s.StandIn,
 		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.State), Trace: driver.TraceIn(s.Shared), Disk: filepath.Dir(scratch)}
 	if err := statedir.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is written before the folder exists
 		return err

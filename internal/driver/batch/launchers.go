@@ -15,6 +15,7 @@ var Launchers = process.SystemVariables{
 		OMPI_MCA_orte_precondition_transports OMPI_MCA_orte_top_session_dir
 		HYDRA_CONTROL_FD HYDRA_HOST_FILE HYDRA_PROXY_* HYDI_* MPI_LOCALNRANKS MPI_LOCALRANKID MPI_LOCALSIZE MPIR_RANK MPISPAWN_* MV2_COMM_WORLD_*
 		PALS_APID PALS_APINFO PALS_APPNUM PALS_DEPTH PALS_FD PALS_LOCAL_RANKID PALS_LOCAL_SIZE PALS_NODEID PALS_RANKID PALS_SPOOL_DIR`),
+	MPI:  strings.Fields("lsf alps pals flux loadleveler"),
 	Kept: strings.Fields("PMI_DEBUG PMI_FANOUT PMI_FANOUT_OFF_HOST PMI_MMAP_SYNC_WAIT_TIME PMI_NO_FORK PMI_NO_PREINITIALIZE PMI_TIME PMIX_MCA_* PRTE_MCA_*"),
 	Loose: strings.Fields(`OMPI_MCA_ess OMPI_MCA_mpi_oversubscribe OMPI_MCA_orte_tmpdir_base OMPI_MCA_pmix OMPI_MCA_shmem_RUNTIME_QUERY_hint
 		PMIX_MCA_mca_base_component_show_load_errors`),

@@ -13,7 +13,7 @@ import (
 // job was refused.
 func (s *site) wakeRequest(need *job.AllocRequest) job.AllocRequest {
 	b := need.Batch
-	b.Name, b.Exclusive = WakeName, b.Exclusive && s.guard.like
+	b.Name, b.Exclusive, b.Licences = WakeName, b.Exclusive && s.guard.like, ""
 	if s.guard.like {
 		return job.AllocRequest{On: s.words.Name, Nodes: need.Nodes, PerNode: need.PerNode, Time: need.Time, Elastic: true, Batch: b}
 	}

@@ -57,7 +57,7 @@ func TestDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drivertest.Run(t, drivertest.Backend{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second}, func(t *testing.T, s drivertest.Setup) driver.Driver {
+	drivertest.Run(t, drivertest.Backend{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second, Rented: true}, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		now := func() job.Time { return job.Time(time.Now().UnixNano()) }
 		setup := driver.Setup{Exe: exe, Issue: s.Issue, Report: s.Report, Env: cloud.Env, Now: now, Wall: now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 		return renting{newDriver(setup, s.Dir, filepath.Join(filepath.Dir(s.Dir), "rented"))}

@@ -73,7 +73,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	}
 	for rank := range ranks(a.req) {
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: a.id.Node(rank), Capacity: a.req.PerNode,
-			CPUs: d.opts.Machine.share(a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
+			CPUs: d.opts.Machine.share(a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, Local: a.req.Scratch, SortMemory: a.req.SortMemory,
 			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
 		if a.away() {
 			a.sendAway(&c, rank, token)

@@ -243,13 +243,14 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 }
 
 // exited reports the death of a worker and, unless its allocation has ended, starts another one. The
-// death is reported first, as the coordinator must learn it before the next worker's hello.
+// death is reported first, as the coordinator must learn it before the next worker's hello. On this machine what the tasks have started
+// may live on until the next worker has killed it: that one's hello says that nothing is left.
 func (d *Driver) exited(a *alloc, p *proc, reason string) {
 	d.mu.Lock()
 	p.pid = 0
 	if !d.closed && !p.released {
 		d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
-		d.outbox.Put(step.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
+		d.outbox.Put(step.NodeDown{Node: p.node, Dead: a.away(), Reason: "worker: " + reason})
 	}
 	d.unlock()
 	d.mu.Lock()

@@ -3,6 +3,7 @@ package slurm
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,9 @@ import (
 func TestAccounting(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Nodes(4), slurmtest.Accounting("berth", nil), slurmtest.Extra("JobAcctGatherType=jobacct_gather/linux"),
-		slurmtest.Extra("JobAcctGatherFrequency=task=1"), slurmtest.Extra("JobAcctGatherParams=OverMemoryKill"))
+		slurmtest.Extra("JobAcctGatherFrequency=task=1"), slurmtest.Extra("JobAcctGatherParams=OverMemoryKill"),
+		slurmtest.Extra("PartitionName=allow Nodes=n1 AllowAccounts=capped,timed"), slurmtest.Extra("PartitionName=deny Nodes=n1 DenyAccounts=timed"),
+		slurmtest.Extra("PartitionName=qos Nodes=n1 AllowQos=brief,perjob"))
 	for _, args := range []string{
 		"add qos brief MaxWall=5", "add qos perjob MaxTRESPerJob=node=1", "add qos peruser MaxTRESPerUser=cpu=2", "add qos strict MaxWall=5 Flags=DenyOnLimit", "add qos broad MinTRESPerJob=cpu=4",
 		"modify user root set qos+=brief,perjob,peruser,strict,broad", "add account capped cluster=berth GrpTRES=cpu=2", "add account below cluster=berth parent=capped", "add user root account=below cluster=berth",
@@ -36,6 +39,7 @@ func TestAccounting(t *testing.T) {
 		{"a step that uses too much memory is not started again", testMemory},
 		{"a request that a QOS never allows is given up", testLimits},
 		{"the snapshot has the limits of accounting", testAllowed},
+		{"jobs may run in the partitions that the snapshot says", testPartitionsFor},
 		{"running jobs reduce a shared limit", testShared},
 		{"arrays of other users are counted task by task", testArrays},
 		{"a file by sacct says what berth asks for", testPastFile},
@@ -130,6 +134,33 @@ func testAllowed(t *testing.T, c *slurmtest.Cluster) {
 	} {
 		if got := snap.Queue.Accounting.Allows(r.account, r.qos, &snap.Queue.Partitions[0]); got != r.want {
 			t.Errorf("account %q, QOS %q: %+v, want %+v", r.account, r.qos, got, r.want)
+		}
+	}
+}
+
+// testPartitionsFor checks that Slurm lets jobs run in the partitions in which they may by their account and QOS, and in no other one.
+func testPartitionsFor(t *testing.T, c *slurmtest.Cluster) {
+	snap, err := Open(options(t, c, t.TempDir()).Env).Snapshot(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []cluster.Access{{}, {Account: "timed"}, {QOS: "brief"}, {Account: "below"}} {
+		names, out := snap.Queue.PartitionsFor(by)
+		for _, p := range []string{"allow", "deny", "qos"} {
+			args := []string{"--partition=" + p, "--time=1", "--wrap=true"}
+			if by.Account != "" {
+				args = append(args, "--account="+by.Account)
+			}
+			if by.QOS != "" {
+				args = append(args, "--qos="+by.QOS)
+			}
+			id := c.Submit(t, args...)
+			said := c.Run(t, "scontrol", "-o", "show", "job", id)
+			bars := strings.Contains(said, "not_permitted_to_use_this_partition")
+			if bars == slices.Contains(names, p) {
+				t.Errorf("%+v may use %v, and not %v; Slurm says of %s: %s", by, names, out, p, said)
+			}
+			c.Cancel(t, id)
 		}
 	}
 }

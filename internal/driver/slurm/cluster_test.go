@@ -24,7 +24,7 @@ func TestCluster(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Extra("PreemptType=preempt/partition_prio"), slurmtest.Extra("PreemptMode=CANCEL"),
 		slurmtest.Extra("PartitionName=one Nodes=n8"), slurmtest.Extra("PartitionName=high Nodes=n7 PriorityTier=10 PreemptMode=OFF"),
-		slurmtest.Extra("PartitionName=gate Nodes=n1"))
+		slurmtest.Extra("PartitionName=gate Nodes=n1"), slurmtest.Extra("Licenses=matlab:4,db:10"))
 	t.Run("a snapshot shows the queue as it is", func(t *testing.T) { testSnapshot(t, c) })
 	batchtest.Run(t, system, c)
 	t.Run("by scripts", func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestCluster(t *testing.T) {
 
 func testSnapshot(t *testing.T, c *slurmtest.Cluster) {
 	b := batchtest.NewBed(t, system, c, batchtest.Idle)
-	running := c.Fill(t, slurmtest.Load{Nodes: 2, CPUs: 2, Seconds: 600, Limit: 30, Args: []string{"--mem=700"}})
+	running := c.Fill(t, slurmtest.Load{Nodes: 2, CPUs: 2, Seconds: 600, Limit: 30, Args: []string{"--mem=700", "--licenses=matlab:1"}})
 	c.WaitState(t, running, "RUNNING")
 	pending := c.Fill(t, slurmtest.Load{Nodes: 8, Seconds: 1, Limit: 5, Args: []string{"--exclusive"}})
 	held := c.Fill(t, slurmtest.Load{Args: []string{"--hold", "--array=1-4"}})
@@ -75,6 +75,9 @@ func testSnapshot(t *testing.T, c *slurmtest.Cluster) {
 	if q.Cluster != "berth" || q.User == "" || len(q.Partitions) != 5 || q.Grain != time.Minute {
 		t.Errorf("queue %+v", q)
 	}
+	if want := []cluster.Licence{{Name: "db", Total: 10, Free: 10}, {Name: "matlab", Total: 4, Free: 3}}; !slices.Equal(q.Licences, want) {
+		t.Errorf("licences %+v", q.Licences)
+	}
 	if len(q.Running) != 1 || q.Running[0].ID != running || !slices.Equal(q.Running[0].Nodes, []int{0, 1}) ||
 		q.Running[0].Limit != 30*time.Minute || q.Running[0].PerNode != (job.Resources{CPUs: 2, Mem: 700 << 20}) || q.Running[0].User != q.User {
 		t.Errorf("running %+v", q.Running)
@@ -92,7 +95,7 @@ func testWaits(t *testing.T, c *slurmtest.Cluster) {
 	b := batchtest.NewBed(t, system, c, batchtest.Idle)
 	full := c.Fill(t, slurmtest.Load{CPUs: 2, Seconds: 600, Limit: 10, Args: []string{"--partition=one"}})
 	c.WaitState(t, full, "RUNNING")
-	req := b.Request("a1", 1, job.Batch{Partition: "one", Name: "waits"})
+	req := b.Request("a1", 1, job.Batch{Partition: "one", Name: "waits", Licences: "db=2,matlab=3"})
 	note := b.Noted("a1", "its nodes are not free yet")
 	if note.Start < batchtest.Now().Add(8*time.Minute) {
 		note = batchtest.Report(b, func(n step.AllocNote) bool { return n.Start > 0 })
@@ -105,8 +108,8 @@ func testWaits(t *testing.T, c *slurmtest.Cluster) {
 		t.Errorf("the predicted start of another job is %v (%v), before the first one, %v", start.Std(), err, note.Start.Std())
 	}
 	id := b.Job("a1")
-	if name := c.Run(t, "squeue", "-h", "-j", id, "-o", "%j"); name != "waits" {
-		t.Errorf("the job's name is %q", name)
+	if name := c.Run(t, "squeue", "-h", "-j", id, "-o", "%j %W"); name != "waits db:2,matlab:3" {
+		t.Errorf("the job's name and licences are %q", name)
 	}
 	b.Release("a1")
 	c.WaitState(t, id, "CANCELLED")

@@ -38,6 +38,9 @@ func shapeArgs(req job.AllocRequest, mem memory) []string {
 	if b.Exclusive {
 		args = append(args, "--exclusive")
 	}
+	if b.Licences != "" {
+		args = append(args, "--licenses="+strings.ReplaceAll(string(b.Licences), "=", ":"))
+	}
 	return args
 }
 

@@ -19,6 +19,10 @@ func TestArguments(t *testing.T) {
 	if got := strings.Join(shapeArgs(req, memPerNode), "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	req.Batch.Licences = "db=2,nastran@flex=1"
+	if got := shapeArgs(req, memPerNode); got[len(got)-1] != "--licenses=db:2,nastran@flex:1" {
+		t.Errorf("licences are requested by %q", got)
+	}
 	for arg, want := range map[string]string{"--gres=gpu:1": "--mem-per-cpu=257M", "--mem-per-cpu=2G": "", "--mem=3G": "", "--mem-per-gpu": "", "--mem-bind=local": "--mem-per-cpu=257M"} {
 		req.Batch.Args = []string{arg}
 		if got := strings.Join(memPerCPU.args(req), " "); got != want {

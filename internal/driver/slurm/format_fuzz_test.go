@@ -27,14 +27,14 @@ func FuzzSnapshot(f *testing.F) {
 			_, rest, _ := strings.Cut(string(b), "\n"+name+"\n")
 			parts[i], _, _ = strings.Cut(rest, "----")
 		}
-		f.Add(parts[0], parts[1], parts[2], parts[3], parts[4])
+		f.Add(parts[0], parts[1], parts[2], parts[3], parts[4], "LicenseName=ansys Total=100 Used=2 Free=98 Reserved=0 Remote=no")
 	}
-	f.Fuzz(func(t *testing.T, config, nodes, partitions, reservations, queue string) {
+	f.Fuzz(func(t *testing.T, config, nodes, partitions, reservations, queue, licences string) {
 		rows, err := parseTable(strings.ReplaceAll(queue, "|", separator), len(queueFields))
 		if err != nil {
 			return
 		}
-		s, err := texts{config, nodes, partitions, reservations, rows, []string{"staff"}}.snapshot("root", true)
+		s, err := texts{config, nodes, partitions, reservations, rows, []string{"staff"}, licences}.snapshot("root", true)
 		if err == nil {
 			check(t, s)
 		}
@@ -52,6 +52,11 @@ func check(t *testing.T, s cluster.Snapshot) {
 	for _, n := range s.Nodes {
 		if n.Name == "" || n.Free.CPUs < 0 || n.Free.Mem < 0 || n.Free.GPUs < 0 || !n.Free.Fits(n.Capacity) {
 			t.Fatalf("node %+v", n)
+		}
+	}
+	for _, l := range s.Queue.Licences {
+		if l.Total < 0 || l.Free < 0 {
+			t.Fatalf("licence %+v", l)
 		}
 	}
 	for _, p := range s.Queue.Partitions {
@@ -85,7 +90,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s, err := texts{"SelectTypeParameters = CR_CORE_MEMORY\n", nodes.String(), partitions, "", rows, nil}.snapshot("ann", false)
+		s, err := texts{"SelectTypeParameters = CR_CORE_MEMORY\n", nodes.String(), partitions, "", rows, nil, ""}.snapshot("ann", false)
 		if err != nil || len(s.Queue.Running) != 5000 || len(s.Queue.Pending) != 5000 {
 			b.Fatalf("%v", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ type site struct {
 	limits     bool              // limits of associations and QOS are enforced
 	accounting bool              // sacct knows jobs that have ended
 	depth      int               // see cluster.Queue.Depth
+	owner      string            // the user whom Slurm's daemons trust as they trust root (SlurmUser)
+	preempts   bool              // jobs of partitions of a higher tier take nodes from those of lower tiers
 }
 
 func parseSite(out string) site {
@@ -37,6 +40,7 @@ func parseSite(out string) site {
 		limits:     strings.Contains(c["AccountingStorageEnforce"], "limits") || strings.Contains(c["AccountingStorageEnforce"], "safe"),
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
 		depth:      backfillDepth(c["SchedulerParameters"]),
+		owner:      strings.SplitN(c["SlurmUser"], "(", 2)[0], preempts: c["PreemptType"] == "preempt/partition_prio",
 	}
 }
 
@@ -142,43 +146,98 @@ func reasonText(reason string) string {
 	return given(reason)
 }
 
-// parsePartitions reads "scontrol show partition -o". admin says whether the user is root. Jobs of a higher tier start first.
-func parsePartitions(out string, at *places, s site, admin bool) (partitions []cluster.Partition, tiers map[string]int) {
+// caller is the user for whom partitions are read.
+type caller struct {
+	admin    bool // it is root
+	anyGroup bool // partitions for some groups only are open to it
+	groups   []string
+}
+
+// parsePartitions reads "scontrol show partition -o". Jobs of a higher tier start first.
+func parsePartitions(out string, at *places, s site, who caller) (partitions []cluster.Partition, tiers map[string]int) {
 	tiers = map[string]int{}
+	modes := map[string]string{} // PreemptMode
 	for _, r := range parseRecords(out, "PartitionName") {
 		own := r
 		if parseMegabytes(r["MaxMemPerNode"]) == 0 && parseMegabytes(r["MaxMemPerCPU"]) == 0 {
 			own = s.maxMem
 		}
 		p := cluster.Partition{
-			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]), Closed: closed(r, admin),
+			Name: r["PartitionName"], Hidden: r["Hidden"] == "YES", Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]),
 			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
 			MaxTime: parseLimit(r["MaxTime"]), DefaultTime: parseLimit(r["DefaultTime"]),
 			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE", QOS: given(r["QoS"]),
 			MaxPerNode: job.Resources{CPUs: parseCount(r["MaxCPUsPerNode"])},
+			Accounts:   admitted(r, "Accounts"), QOSes: admitted(r, "Qos"),
 		}
+		p.Closed, p.Drains = closed(r, who)
 		if s.memory {
 			p.MaxPerNode.Mem, p.MaxMemPerCPU = parseMegabytes(own["MaxMemPerNode"]), parseMegabytes(own["MaxMemPerCPU"])
 		}
-		partitions, tiers[p.Name] = append(partitions, p), parseCount(r["PriorityTier"])
+		partitions, tiers[p.Name], modes[p.Name] = append(partitions, p), parseCount(r["PriorityTier"]), r["PreemptMode"]
 	}
-	return partitions, tiers
+	for i := range partitions {
+		if p := &partitions[i]; s.preempts {
+			p.Preempted = preempted(p, partitions, tiers, modes[p.Name])
+		}
+	}
+	return slices.DeleteFunc(partitions, func(p cluster.Partition) bool { return p.Hidden && !who.admin }), tiers
 }
 
-// closed returns the reason why no job of this user can be submitted to a partition, or start in it.
-func closed(r map[string]string, admin bool) string {
+// closed returns the reason why no job of this user can be submitted to a partition, or start in it, and whether jobs that are in it start
+// all the same.
+func closed(r map[string]string, who caller) (why string, drains bool) {
 	switch state := r["State"]; {
 	case state == "DOWN":
-		return "it is down, so jobs wait"
+		return "it is down, so jobs wait", false
 	case state == "INACTIVE" || state == "DRAIN":
-		return "it accepts no jobs (" + strings.ToLower(state) + ")"
-	case r["RootOnly"] == "YES" && !admin:
-		return "only administrators may use it"
-	case r["DisableRootJobs"] == "YES" && admin:
-		return "root may not use it"
+		return "it accepts no jobs (" + strings.ToLower(state) + ")", state == "DRAIN"
+	case r["RootOnly"] == "YES" && !who.admin:
+		return "only administrators may use it", true
+	case r["DisableRootJobs"] == "YES" && who.admin:
+		return "root may not use it", true
+	case r["AllowGroups"] != "ALL" && !who.anyGroup && bars(r["AllowGroups"], who.groups):
+		return "none of your groups may use it (AllowGroups=" + r["AllowGroups"] + ")", true
+	}
+	return "", false
+}
+
+// bars reports whether a list of groups has none of the user's. Of groups that are not known, numbers, and names with blanks nobody knows.
+func bars(list string, groups []string) bool {
+	return len(groups) > 0 && !slices.ContainsFunc(strings.Split(list, ","), func(name string) bool {
+		_, err := strconv.Atoi(name)
+		return err == nil || strings.Contains(name, " ") || slices.Contains(groups, name)
+	})
+}
+
+// admitted returns the accounts or QOS of a partition, in the form of cluster.Partition. Slurm prints those that are denied where none is allowed.
+func admitted(r map[string]string, of string) []string {
+	if list := given(r["Deny"+of]); list != "" {
+		return strings.Split("-"+strings.ReplaceAll(list, ",", ",-"), ",")
+	}
+	if list := given(r["Allow"+of]); list != "" && list != "ALL" {
+		return strings.Split(list, ",")
+	}
+	return nil
+}
+
+// preempted returns in words what jobs of partitions of a higher tier do to the jobs of a partition with the same nodes, or "".
+func preempted(p *cluster.Partition, all []cluster.Partition, tiers map[string]int, mode string) string {
+	by := slices.IndexFunc(all, func(o cluster.Partition) bool {
+		return tiers[o.Name] > tiers[p.Name] && slices.ContainsFunc(o.Nodes, func(n int) bool { return slices.Contains(p.Nodes, n) })
+	})
+	if means := preemptModes.First(func(word string) bool { return strings.Contains(mode, word) }); by >= 0 && means != "" {
+		return "jobs of partition " + all[by].Name + " " + means + " its jobs when they need the nodes"
 	}
 	return ""
 }
+
+// preemptModes are the words of PreemptMode by which jobs lose their nodes. Those of berth are cancelled where others are queued again.
+const preemptModes driver.Table = `
+SUSPEND = suspend
+REQUEUE = end
+CANCEL = end
+`
 
 // places are the indices of a snapshot's nodes, by name.
 type places struct {

@@ -96,9 +96,38 @@ func TestPartitionLimits(t *testing.T) {
 		{"MaxMemPerNode = 900\n", "MaxMemPerCPU=500 MaxCPUsPerNode=2", cluster.Partition{MaxPerNode: job.Resources{CPUs: 2}}},
 	} {
 		at := &places{}
-		got, _ := parsePartitions("PartitionName=p "+c.part+"\n", at, parseSite(c.config), false)
+		got, _ := parsePartitions("PartitionName=p "+c.part+"\n", at, parseSite(c.config), caller{})
 		if at.err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
 			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, at.err)
+		}
+	}
+}
+
+// TestPartitionsShown: root sees hidden partitions, others are only told that one takes nodes. A partition for groups is closed to a user who is in
+// none of them, as far as berth can know that.
+func TestPartitionsShown(t *testing.T) {
+	const out = "PartitionName=spare AllowGroups=ALL Nodes=n1 PriorityTier=1 PreemptMode=REQUEUE\nPartitionName=owners Hidden=YES AllowGroups=ALL Nodes=n1 PriorityTier=2 PreemptMode=OFF\n" +
+		"PartitionName=lab AllowGroups=lab,staff Nodes=n1\nPartitionName=gid AllowGroups=1234 Nodes=n1\nPartitionName=domain AllowGroups=domain users Nodes=n1\n"
+	for _, c := range []struct {
+		who  caller
+		want string
+	}{
+		{caller{groups: []string{"users"}}, "spare gid domain, but lab"},
+		{caller{groups: []string{"users", "staff"}}, "spare lab gid domain, but"},
+		{caller{}, "spare lab gid domain, but"},
+		{caller{admin: true, anyGroup: true, groups: []string{"root"}}, "spare owners lab gid domain, but"},
+	} {
+		got, _ := parsePartitions(out, &places{index: map[string]int{"n1": 0}}, site{preempts: true}, c.who)
+		var open, shut []string
+		for _, p := range got {
+			if p.Closed == "" {
+				open = append(open, p.Name)
+			} else {
+				shut = append(shut, p.Name)
+			}
+		}
+		if text := strings.TrimSpace(strings.Join(open, " ") + ", but " + strings.Join(shut, " ")); text != c.want || !strings.Contains(got[0].Preempted, "owners") {
+			t.Errorf("%+v: %s, want %s; %s", c.who, text, c.want, got[0].Preempted)
 		}
 	}
 }

@@ -38,6 +38,9 @@ func TestSnapshots(t *testing.T) {
 			case "snapshot":
 				user := "root"
 				d.MaybeScanArgs(t, "user", &user)
+				var groups string
+				d.MaybeScanArgs(t, "groups", &groups)
+				x.groups = strings.Fields(strings.ReplaceAll(groups, "+", " "))
 				snap, err := x.snapshot(user, d.HasArg("admin"))
 				if err != nil {
 					return "error: " + err.Error() + "\n"
@@ -72,6 +75,9 @@ func render(s cluster.Snapshot) string {
 	for _, p := range q.Partitions {
 		fmt.Fprintf(&b, "partition %s: nodes %v, default %t, max time %v, default time %v, nodes %d-%d, whole %t, closed %q\n",
 			p.Name, p.Nodes, p.Default, p.MaxTime, p.DefaultTime, p.MinNodes, p.MaxNodes, p.Whole, p.Closed)
+		if len(p.Accounts)+len(p.QOSes) > 0 || p.Preempted != "" {
+			fmt.Fprintf(&b, "  accounts %v, QOS %v, preempted %q\n", p.Accounts, p.QOSes, p.Preempted)
+		}
 	}
 	for _, r := range q.Reservations {
 		fmt.Fprintf(&b, "reservation %s: nodes %v, from %s to %s, mine %t\n", r.Name, r.Nodes, at(r.Start), at(r.End), r.Mine)

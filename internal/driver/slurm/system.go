@@ -62,6 +62,13 @@ cpus-per-task = cpus-per-task
 c = cpus-per-task
 mem = mem
 gpus-per-task = gpus
+gpus-per-node = gpus
+gres = gpus
+ntasks = ranks
+n = ranks
+nodes = ranks
+N = ranks
+ntasks-per-node = ranks-per-node
 time = time-limit
 t = time-limit
 output = stdout
@@ -83,7 +90,7 @@ exclusive = exclusive
 
 // queueWords are the names that a plan uses.
 var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr show qos, sacctmgr show assoc",
-	Cores: []string{"--hint=nomultithread", "--hint=compute_bound", "--hint=memory_bound", "--threads-per-core=1"}}
+	Cores: []string{"--hint=nomultithread", "--hint=compute_bound", "--hint=memory_bound", "--threads-per-core=1"}, Licences: []string{"-L", "--licenses"}}
 
 // config returns the configuration ("scontrol show config"), which is read once.
 func (s *System) config(ctx context.Context) (site, error) {

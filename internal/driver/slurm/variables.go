@@ -15,7 +15,8 @@ import (
 // A task has the variables of a job on its node alone. It is in no step, as programs with Open MPI that find SLURM_STEP_ID expect srun to
 // have started them. Its srun shares cores and memory with the step of the worker, which has all of them (SLURM_OVERLAP), and
 // runs on the node of the task (SLURM_HOSTFILE, which NodeVariables sets where there are several). mpirun has as many slots as
-// the task has cores (SLURM_TASKS_PER_NODE).
+// the task has cores (SLURM_TASKS_PER_NODE). To a task of several ranks the job is its gang: its nodes, and of each the cores of its ranks. srun starts
+// them where they belong, as the file names the node of each.
 var variables = process.SystemVariables{
 	Job: "SLURM_JOB_ID", Index: "SLURM_ARRAY_TASK_ID",
 	Names: []string{"SLURM_*", "SLURMD_*", "SRUN_*"},
@@ -32,4 +33,9 @@ var variables = process.SystemVariables{
 		SLURM_NTASKS=1 SLURM_NPROCS=1 SLURM_PROCID=0 SLURM_LOCALID=0
 		SLURM_CPUS_PER_TASK=$CPUS SLURM_CPUS_ON_NODE=$CPUS SLURM_JOB_CPUS_PER_NODE=$CPUS SLURM_TASKS_PER_NODE=$CPUS SLURM_MEM_PER_NODE=$MEM
 		SLURM_OVERLAP=1 SLURM_HOSTFILE`),
+	Gang: strings.Fields(`SLURM_JOB_NODELIST=$HOSTS SLURM_NODELIST=$HOSTS SLURM_JOB_NUM_NODES=$NODES SLURM_NNODES=$NODES SLURM_NODEID=$NODE_INDEX
+		SLURM_NTASKS=$RANKS SLURM_NPROCS=$RANKS SLURM_PROCID=$RANK SLURM_LOCALID=$LOCAL_RANK SLURM_CPUS_ON_NODE=$CPUS_HERE SLURM_JOB_CPUS_PER_NODE=$CPUS_ON
+		SLURM_TASKS_PER_NODE=$RANKS_ON SLURM_MEM_PER_NODE=$MEM_ON SLURM_HOSTFILE=$HOSTFILE`),
+	Node: "SLURMD_NODENAME",
+	MPI:  []string{"slurm"},
 }

@@ -3,7 +3,6 @@ package ssh
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -13,19 +12,19 @@ import (
 	"strings"
 
 	"github.com/hashicorp/yamux"
-	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/node/transfer"
 	"berth/internal/sys/private"
+	"berth/internal/sys/procattr"
 	"berth/internal/wire"
 )
 
 // Serve runs a worker for a Hold at the other end of standard input and output. It removes both from this process, so that no task gets
 // them. run is the worker. Its context ends when Hold asks for it or the connection ends.
 func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfig, t *Tunnel) error) error {
-	in, out, err := detachStdio()
+	in, out, err := procattr.DetachStdio()
 	if err != nil {
 		return fmt.Errorf("detach standard input and output: %w", err)
 	}
@@ -106,29 +105,6 @@ func (t *Tunnel) useOwnFolders(c *wire.WorkerConfig) error {
 // hostError returns an error about a folder on the host.
 func hostError(c *wire.WorkerConfig, dir, what string, err error) error {
 	return job.IOError(job.Transient, "host "+c.Remote.Host.Name+", "+dir, what, err).Advice("free space on the host, or name another folder with --scratch")
-}
-
-// detachStdio returns this process's standard input and output, and replaces them by /dev/null and standard error.
-func detachStdio() (in, out *os.File, err error) {
-	detach := func(fd, instead int, name string) (*os.File, error) {
-		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
-		if err != nil {
-			return nil, err
-		}
-		if err := errors.Join(unix.SetNonblock(own, true), unix.Dup3(instead, fd, 0)); err != nil {
-			return nil, err
-		}
-		return os.NewFile(uintptr(own), name), nil
-	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer null.Close()
-	if in, err = detach(0, int(null.Fd()), "standard input"); err == nil {
-		out, err = detach(1, 2, "standard output")
-	}
-	return in, out, err
 }
 
 // cacheFolder returns the folder of this host for copies of berth, keys and files. It creates the folder if it is missing.

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -63,9 +62,11 @@ func inputError(path string, err error) error {
 // lineRange reads the lines that begin in a range of a file, the last one to its end, by Hadoop's rule (LineRecordReader).
 type lineRange struct {
 	rest
-	at   int64 // offset of the next byte, in the uncompressed file
-	stop int64 // lines that begin here or later belong to the next range
-	last byte  // returned last; a newline at the start
+	ahead []byte                   // was read, and is to be returned first
+	head  [len(byteOrderMark)]byte // of the file
+	at    int64                    // offset of the next byte, in the uncompressed file
+	stop  int64                    // lines that begin here or later belong to the next range
+	last  byte                     // returned last; a newline at the start
 }
 
 // tailChunk is how many bytes are read at once to find the end of a line.
@@ -76,13 +77,12 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // skipMark skips a byte order mark at the begin of the file. The first line belongs to the range even if the mark fills the whole range.
 func (p *lineRange) skipMark(size int64) (mark int64, err error) {
-	head := make([]byte, len(byteOrderMark))
-	n, err := io.ReadFull(p.stream, head)
+	n, err := io.ReadFull(p.stream, p.head[:])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { // these say that the file is shorter than a mark
 		return 0, err
 	}
-	if string(head[:n]) != byteOrderMark {
-		p.unread(head[:n])
+	if string(p.head[:n]) != byteOrderMark {
+		p.ahead = p.head[:n]
 		return 0, nil
 	}
 	if p.at = int64(n); p.at >= p.stop && p.at < size {
@@ -102,7 +102,7 @@ func (p *lineRange) seekLine() error {
 		chunk := buf[:have+n]
 		if k := firstLine(chunk); k > 0 && k < len(chunk) {
 			p.at += int64(k)
-			p.unread(chunk[k:])
+			p.ahead = chunk[k:]
 			return nil
 		}
 		have = copy(buf, chunk[len(chunk)-1:]) // if it is a CR, the next byte says whether an LF follows
@@ -112,8 +112,16 @@ func (p *lineRange) seekLine() error {
 	return nil
 }
 
-// unread has the next reads return b first.
-func (p *lineRange) unread(b []byte) { p.stream = io.MultiReader(bytes.NewReader(b), p.stream) }
+// next reads what was read ahead, and on.
+func (p *lineRange) next(b []byte) (n int, err error) {
+	n = copy(b, p.ahead)
+	if p.ahead = p.ahead[n:]; n < len(b) {
+		var more int
+		more, err = p.stream.Read(b[n:])
+		n += more
+	}
+	return n, err
+}
 
 // Read reads the range and the rest of its last line, and adds a newline to the last line of the file if it has none. The LF behind a CR at
 // the end of the range may be left out.
@@ -129,7 +137,7 @@ func (p *lineRange) Read(b []byte) (int, error) {
 	default:
 		b = b[:min(int64(len(b)), p.stop-p.at)]
 	}
-	n, err := p.stream.Read(b)
+	n, err := p.next(b)
 	ended := errors.Is(err, io.EOF)
 	switch {
 	case n == 0 && ended && !endsLine(p.last):

@@ -35,7 +35,8 @@ type Tunnel interface {
 // nodes.
 type Node struct {
 	Store  *Store
-	Tunnel Tunnel // to other nodes; nil: they are reached by the network
+	Tunnel Tunnel       // to other nodes; nil: they are reached by the network
+	Gangs  http.Handler // serves GangRoute to other nodes; nil: nothing does
 	id     job.NodeID
 	log    *slog.Logger
 	stall  time.Duration // a fetch fails after this time without data
@@ -111,7 +112,7 @@ func (n *Node) serve(host string) error {
 // serveOn serves the connections of a listener. The caller holds the lock.
 func (n *Node) serveOn(l net.Listener) {
 	if n.server == nil {
-		n.server = &http.Server{Handler: n.Store.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
+		n.server = &http.Server{Handler: n.handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
 			ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
 	}
 	secure := wire.Guard(l, n.serverTLS, func(a net.Addr, err error) {

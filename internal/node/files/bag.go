@@ -51,6 +51,11 @@ type Bag struct {
 	Folder *Folder    // the folder in which the task runs or its files arrive; nil: the job's folder
 	left   []string   // files of Folder that Commit moves
 
+	// Ranks is how many ranks of the task print, each to files of its own where a template names the rank; 0: the task is one process.
+	Ranks int
+	rank  int    // the rank whose files these are
+	more  []*Bag // the files of the other ranks
+
 	withheld map[string]bool // names of what other jobs claimed later, which Commit leaves beside its place
 	beside   []string        // where that is
 }
@@ -93,14 +98,17 @@ func (b *Bag) Open() error {
 	if err := b.clash(); err != nil {
 		return err
 	}
+	err := b.openRanks()
 	for s := range b.Prints {
-		if err := b.open(collect.Stream(s)); err != nil {
-			b.drop()
-			b.release()
-			return err
+		if err == nil {
+			err = b.open(collect.Stream(s))
 		}
 	}
-	return nil
+	if err != nil {
+		b.drop()
+		b.release()
+	}
+	return err
 }
 
 // ReadPrinted reads what the task has printed to a stream so far, from an offset on. It may be called while the task
@@ -142,11 +150,12 @@ func (b *Bag) open(s collect.Stream) (err error) {
 	path := b.path(s)
 	if !b.Captured || isDevice(path) {
 		if b.Others && !isDevice(path) {
-			_ = b.Parts.Note(b.At, streamNames[s], partName(path, b.At)) // without it the hidden file stays if the worker is killed
+			_ = b.Parts.Note(b.At, b.noteName(s), partName(path, b.At)) // without it the hidden file stays if the worker is killed
 		}
 		b.Prints[s], err = openOutput(path, b.At)
 		if err == nil {
-			b.Prints[s].unlessEmpty = strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
+			usual := [...]string{job.DefaultStdout, job.DefaultStderr}[s]
+			b.Prints[s].unlessEmpty = strings.HasSuffix(strings.Replace(b.template(s), ".{rank}.", ".", 1), "/"+usual)
 		}
 		return err
 	}
@@ -164,7 +173,7 @@ func (b *Bag) template(s collect.Stream) string {
 
 // path returns the file for what the task prints to a stream.
 func (b *Bag) path(s collect.Stream) string {
-	path := b.Spec.Bag.OutputPath(b.template(s), b.Spec.ID, b.Entry, b.At.Task)
+	path := b.Spec.Bag.OutputPath(b.ofRank(s), b.Spec.ID, b.Entry, b.At.Task, b.rank)
 	if path == job.Discard || filepath.IsAbs(path) {
 		return path
 	}
@@ -191,6 +200,10 @@ func (b *Bag) End() (bytes int64, err error) {
 		err = errors.Join(err, o.Close())
 		bytes += o.Bytes
 	}
+	for _, m := range b.more {
+		n, failed := m.End()
+		bytes, err = bytes+n, errors.Join(err, failed)
+	}
 	return bytes, err
 }
 
@@ -205,14 +218,6 @@ func (b *Bag) Leave() ([]disk.File, error) {
 		left[i] = disk.File{Name: name, Path: filepath.Join(b.Folder.Dir, name)}
 	}
 	return left, err
-}
-
-// Tail returns the last lines that the task wrote to its standard error.
-func (b *Bag) Tail() string {
-	if o := b.Prints[collect.Stderr]; o != nil {
-		return o.tail()
-	}
-	return ""
 }
 
 // Receive opens a file for what arrives from another machine: what the task printed, or a file that it left, which
@@ -230,19 +235,30 @@ func (b *Bag) Receive(name string, run bool) (disk.Incoming, error) {
 		}
 		return b.Prints[s], nil
 	}
+	if err := b.arrives(name); err != nil {
+		return nil, err
+	}
+	return b.Folder.receive(name, run)
+}
+
+// arrives notes the name of a file that arrives in the attempt's folder, which it makes for the first.
+func (b *Bag) arrives(name string) error {
 	if b.Folder == nil {
 		if err := b.makeFolder(func() (*Folder, error) { return newFolder(b.Spec.Dir, b.At) }); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !slices.Contains(b.left, name) {
 		b.left = append(b.left, name)
 	}
-	return b.Folder.receive(name, run)
+	return nil
 }
 
-// Prepare names the files of the task's folder that are to be committed.
-func (b *Bag) Prepare(_ context.Context, left []disk.File) error {
+// Prepare names the files of the task's folder that are to be committed. If that folder is not in the job's folder, they are copied into one that is.
+func (b *Bag) Prepare(ctx context.Context, left []disk.File) error {
+	if b.Folder != nil && b.Folder.isApart() {
+		return b.bring(ctx, left)
+	}
 	for _, f := range left {
 		b.left = append(b.left, f.Name)
 	}
@@ -267,6 +283,9 @@ func (b *Bag) Claims() []uint64 {
 	for i, name := range names {
 		numbers[i] = b.Number(name)
 	}
+	for _, m := range b.more {
+		numbers = append(numbers, m.Claims()...)
+	}
 	return numbers
 }
 
@@ -286,6 +305,7 @@ func (b *Bag) Withhold(except []int32) {
 			b.WithholdName(names[i])
 		}
 	}
+	b.withholdMore(len(names), except)
 }
 
 // WithholdName has Commit leave a file beside its place.
@@ -297,14 +317,23 @@ func (b *Bag) WithholdName(name string) {
 }
 
 // Beside returns where the files are that were left beside their places.
-func (b *Bag) Beside() []string { return b.beside }
+func (b *Bag) Beside() []string {
+	all := b.beside
+	for _, m := range b.more {
+		all = append(all, m.Beside()...)
+	}
+	return all
+}
 
 // Commit puts into place what the task left and what it printed. What it printed is put into place in any case, as it
 // may say what is wrong.
-func (b *Bag) Commit(context.Context, time.Duration) error {
+func (b *Bag) Commit(ctx context.Context, lease time.Duration) error {
 	var moved error
+	for _, m := range b.more {
+		moved = errors.Join(moved, m.Commit(ctx, lease))
+	}
 	if b.Folder != nil {
-		moved = b.commitFolder()
+		moved = errors.Join(moved, b.commitFolder())
 	}
 	if b.Collect != nil {
 		return errors.Join(moved, b.collect())
@@ -376,6 +405,9 @@ func (b *Bag) drop() {
 			o.Drop()
 		}
 	}
+	for _, m := range b.more {
+		m.drop()
+	}
 }
 
 // Release releases what is no longer needed when the attempt is committed or aborted.
@@ -393,6 +425,10 @@ func (b *Bag) release() {
 		b.forget(collect.Stream(s))
 	}
 	b.Prints = [2]*Output{}
+	for _, m := range b.more {
+		m.release()
+	}
+	b.more = nil
 	if b.Folder != nil {
 		b.Folder.Drop()
 		b.Parts.Forget(b.At, "")
@@ -403,13 +439,16 @@ func (b *Bag) release() {
 // forget removes the note for the file to which the task prints a stream.
 func (b *Bag) forget(s collect.Stream) {
 	if b.Others {
-		b.Parts.Forget(b.At, streamNames[s])
+		b.Parts.Forget(b.At, b.noteName(s))
 	}
 }
 
 // DropOthers removes the uncommitted files of the task's other attempts, up to the number last. These attempts have
 // ended, or their output is no longer needed.
 func (b *Bag) DropOthers(last int) {
+	for r := 1; r < b.Ranks && b.apart(); r++ {
+		b.bagOf(r).DropOthers(last)
+	}
 	other, folders := b.At, len(b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)) > 0
 	for other.N = 1; other.N <= last; other.N++ {
 		if other.N == b.At.N {

@@ -31,16 +31,20 @@ type Failure struct {
 	Signal  int
 	Lack    event.Lack
 	Reason  string // one line of text
-	// Returned says that the attempt has not begun (event.AttemptEnded).
-	Returned bool
-	passing  bool // the cause may pass soon: no free file descriptor, or no space on this host
-	slowly   bool // another host is preferred: the pause before the report grows with the number of attempts
+	// Returned says that the attempt has not begun, and Cut that its worker was told to end (event.AttemptEnded).
+	Returned, Cut bool
+	passing       bool // the cause may pass soon: no free file descriptor, or no space on this host
 }
 
 func (f *Failure) Error() string { return f.Reason }
 
 func Failed(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Failed, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Lost returns the failure of an attempt whose node is gone.
+func Lost(format string, args ...any) *Failure {
+	return &Failure{Outcome: event.Lost, Reason: fmt.Sprintf(format, args...)}
 }
 
 func Broken(format string, args ...any) *Failure {
@@ -55,17 +59,12 @@ func exited(status int, format string, args ...any) *Failure {
 }
 
 // maxScarce is the highest attempt number that ends as lost instead of failed when there is no file
-// descriptor or no space. The limit stops a task that itself opens too many files.
+// descriptor or no space. The limit stops a task that itself opens too many files, and one for which each disk is too small.
 const maxScarce = 10
 
 // scarcePause is how long the worker waits before it reports such a failure, because the task is
 // assigned again at once.
 const scarcePause = time.Second
-
-// maxFull is the highest attempt number that ends as lost where a host has no space. The pauses before add up to 15
-// seconds, in which other hosts run the task. After that it is a failure like others: where a disk is too small, no
-// later attempt finds room.
-const maxFull = 4
 
 // IsScarce reports whether the error is that too many files are open. It says nothing about the task,
 // a disk or a folder, and passes when other processes close their files.
@@ -78,10 +77,9 @@ func IsAny(err error, of ...syscall.Errno) bool {
 	return slices.ContainsFunc(of, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
-// Passing returns the failure of an attempt whose host has a temporary shortage. Another host or a
-// later attempt may succeed.
-func Passing(format string, args ...any) *Failure {
-	return &Failure{Outcome: event.Lost, passing: true, slowly: true, Reason: fmt.Sprintf(format, args...)}
+// DiskFailure returns the failure of an attempt whose host has no space, or a folder that cannot be used. Another host or a later attempt may succeed.
+func DiskFailure(format string, args ...any) *Failure {
+	return &Failure{Outcome: event.Lost, Lack: event.LackDisk, passing: true, Reason: fmt.Sprintf(format, args...)}
 }
 
 // lack returns the failure of an attempt for which no file could be opened.
@@ -238,7 +236,7 @@ func Ended(at job.Attempt, err error) event.AttemptEnded {
 		return event.AttemptEnded{Attempt: at, Outcome: event.Done}
 	}
 	f := FailureOf(err)
-	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Lack: f.Lack, Returned: f.Returned, Reason: OneLine(f.Reason)}
+	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Lack: f.Lack, Returned: f.Returned, Cut: f.Cut, Reason: OneLine(f.Reason)}
 }
 
 // AwaitPassing returns the failure of the n-th attempt of a task. If there was no file descriptor
@@ -248,11 +246,8 @@ func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
 		return f
 	}
 	pause := scarcePause
-	switch {
-	case f.slowly && n > maxFull:
-		return Failed("%s", f.Reason)
-	case f.slowly:
-		pause <<= n - 1
+	if f.Lack == event.LackDisk {
+		pause <<= min(n-1, 2) // where no other host may run it
 	}
 	select {
 	case <-time.After(pause):

@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -145,7 +146,7 @@ func (l *look) find(p probe.Process) kin {
 	if p.Parent != own().PID && (len(parent.of) > 0 || parent.below && parent.sure) {
 		return kin{of: slices.Clone(parent.of), known: parent.known, sure: parent.sure}
 	}
-	if of := l.marked(l.environ(p.PID)); len(of) > 0 {
+	if of := l.marked(l.environ(p.PID)); len(of) > 0 && !l.elsewhere(p) {
 		return kin{of: of, known: true}
 	}
 	if p.Parent != own().PID { // a process may have another environment once it executes a program, and become an orphan
@@ -217,6 +218,19 @@ func (l *look) marked(env []string) (of []*Process) {
 		}
 	}
 	return of
+}
+
+// elsewhere reports whether an ancestor of a process is of a program on another node, whose worker is on this machine, too. Launchers of ranks
+// hand their environment, with its mark, on to other nodes.
+func (l *look) elsewhere(p probe.Process) bool {
+	for parent, there := l.table[p.Parent]; there && parent.PID > 1 && parent.PID != own().PID; parent, there = l.table[parent.Parent] {
+		cookie, ok := job.LookupEnv(l.environ(parent.PID), cookieName)
+		ours := func(q *Process) bool { return job.Getenv(q.env, cookieName) == cookie }
+		if ok && !slices.ContainsFunc(slices.Collect(maps.Keys(l.programs)), ours) {
+			return true
+		}
+	}
+	return false
 }
 
 // mark returns the variables by which processes of the program's attempt are known, or nil if it has none.

@@ -107,6 +107,12 @@ func TestWhose(t *testing.T) {
 			m.add(11, own().PID, 11, 11, 1150)
 			m.add(12, 1, 12, 12, 1150)
 		}, "10:10 11:11 ", "20:20 12:12 "},
+		"the mark of an attempt, below a program of another node": {func(m *machine) {
+			m.environ[11], m.environ[12], m.environ[13] = []string{cookieName + "=other"}, m.a.env, m.a.env
+			m.add(11, 1, 11, 11, 1150)
+			m.add(12, 11, 11, 11, 1160)
+			m.add(13, 12, 11, 11, 1170)
+		}, alone, "20:20 "},
 		"an orphan in the group of a program": {func(m *machine) { m.add(11, own().PID, 10, own().Session, 1150) }, "10:10 11:10 ", "20:20 "},
 		"an orphan in the session of a process that was seen": {func(m *machine) {
 			m.saw(11, 1050, kin{of: []*Process{m.a}, known: true})

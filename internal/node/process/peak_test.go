@@ -184,7 +184,7 @@ func TestMemoryAboveLimit(t *testing.T) {
 			for _, pid := range pids {
 				f.Members = append(f.Members, probe.Process{PID: pid})
 			}
-			if above := new(Process).memoryAbove(limit, f) > 0; above != x.above {
+			if above := f.memoryAbove(limit) > 0; above != x.above {
 				t.Errorf("%s, %d others: above its limit: %v", x.name, others, above)
 			}
 			if err := unix.Munmap(mem); err != nil {

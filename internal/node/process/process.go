@@ -18,6 +18,7 @@ type Process struct {
 	pid     int
 	env     []string
 	grace   time.Duration
+	hurried atomic.Bool   // it has none
 	idling  time.Duration // Command.Idle
 	started time.Time
 	born    int64         // as started, in ticks (probe.Ticks): nothing that began before is of the program
@@ -62,16 +63,32 @@ func spent(use *unix.Rusage) probe.Spent {
 
 // spawn starts a command with these files in a process group of its own. It is called on a lane.
 func spawn(c *Command, files []uintptr) (*Process, error) {
+	server := c.Warm.server(c)
 	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), born: probe.Ticks()}
 	starved.begin(p)
-	if c.Instructions {
-		p.events = probe.CountInstructions()
-	}
 	relations.begin(p)
 	path, argv := c.Change.Command(c.Path, c.Args)
-	pid, err := p.execute(c, path, argv, files)
+	var pid int
+	var begin func()
+	var err error
+	if server != nil {
+		pid, begin = server.fork(c, files)
+	}
+	switch {
+	case !c.Instructions:
+	case pid > 0:
+		p.events = probe.CountInstructionsOf(pid)
+	default:
+		p.events = probe.CountInstructions()
+	}
+	if pid == 0 {
+		pid, err = p.execute(c, path, argv, files)
+	}
 	p.floor = ownPeak() // once it has left the worker's memory, which grows also while it starts
 	relations.began(p, pid)
+	if begin != nil {
+		begin()
+	}
 	if err != nil {
 		starved.end(p)
 		p.stopCounting()

@@ -168,7 +168,7 @@ func (p *Process) end() bool {
 		for _, m := range f.Members {
 			told[m.PID] = true
 		}
-		if left := time.Until(hard); left > 0 {
+		if left := time.Until(hard); left > 0 && !p.hurried.Load() {
 			time.Sleep(min(pause, left))
 		} else {
 			signal(f.Members, unix.SIGKILL)

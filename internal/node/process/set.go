@@ -30,6 +30,9 @@ type Command struct {
 	Planter *plant.Planter
 	// Instructions says that the program's instructions are to be counted, where that is possible.
 	Instructions bool
+	// Warm forks the program if it is one of Python that runs the first of these modules (python -m), separated by commas; nil: it is executed.
+	Warm    *Warm
+	Modules string
 }
 
 // Set is the programs of one attempt. They are killed and watched together, and Meter adds up their
@@ -39,10 +42,14 @@ type Set struct {
 
 	mu       sync.Mutex
 	killed   bool
+	hurried  bool // programs that are killed have no time to end themselves
 	programs map[*Process]struct{}
 	counts   Counts // of programs that have ended
 	left     []string
 	warnings []string
+	cpu      time.Duration  // of programs that have ended
+	most     int64          // the most memory that the programs were seen to use at once, bytes
+	apart    sync.WaitGroup // programs of Attend of which something is left
 }
 
 // Run runs a command with these three files and waits for its end. It is called on a lane. An error
@@ -70,6 +77,7 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 		s.programs = make(map[*Process]struct{}, 1)
 	}
 	s.programs[p] = struct{}{}
+	p.hurried.Store(s.hurried)
 	if s.killed {
 		p.kill()
 	}
@@ -102,6 +110,9 @@ func (s *Set) ended(p *Process, e Exit) {
 		rss = max(e.maxRSS, together)
 	}
 	e.CPU, e.Disk = p.spentCPU(), p.disk.Load()
+	s.mu.Lock()
+	s.cpu, s.most = s.cpu+e.CPU, max(s.most, rss)
+	s.mu.Unlock()
 	s.Meter.Child(e.Spent, rss)
 }
 
@@ -180,6 +191,16 @@ func (s *Set) Kill() {
 	}
 }
 
+// Hurry takes from programs that are killed, now or later, the time in which they may end themselves.
+func (s *Set) Hurry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hurried = true
+	for p := range s.programs {
+		p.hurried.Store(true)
+	}
+}
+
 func (s *Set) running() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,6 +221,8 @@ type Limits struct {
 	Lead   time.Duration
 	Idle   time.Duration // without reading, writing or reporting
 	Memory int64         // of its family, bytes
+	// Together says that Memory is for the families of all programs together.
+	Together bool
 }
 
 // Deadline returns when the time of a program is over that starts then; zero: never.
@@ -260,7 +283,14 @@ func (s *Set) Measured(l Limits, families map[*Process]Family) (pids []int) {
 			p.sawFamily(f)
 		}
 		pids = append(pids, f.PIDs()...)
+		sum.RSS += f.RSS
 	}
+	s.mu.Lock()
+	if len(s.programs) > 1 {
+		s.most = max(s.most, sum.RSS)
+	}
+	s.mu.Unlock()
+	sum.RSS = 0 // the peak of each program counts (Child)
 	s.Meter.Live(sum)
 	return pids
 }
@@ -278,6 +308,7 @@ func (s *Set) Stood(by time.Duration) {
 // Exceeded returns the reason why the attempt must be killed, or nil if all programs are within the
 // limits. families is what they use, and empty if it was not measured.
 func (s *Set) Exceeded(l Limits, now time.Time, families map[*Process]Family) *Failure {
+	var all Family
 	for _, p := range s.running() {
 		if l.Time > 0 && now.Sub(p.started)-p.stood >= l.Time {
 			f := Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
@@ -288,7 +319,12 @@ func (s *Set) Exceeded(l Limits, now time.Time, families map[*Process]Family) *F
 			return Failed("killed: no progress for %s: it neither read, wrote nor reported (mapreduce.task.timeout)",
 				job.FormatDuration(l.Idle))
 		}
-		if used := p.memoryAbove(l.Memory, families[p]); used > 0 {
+		f := families[p]
+		if l.Together {
+			all.RSS, all.Members = all.RSS+f.RSS, append(all.Members, f.Members...)
+			f = all
+		}
+		if used := f.memoryAbove(l.Memory); used > 0 {
 			f := Failed("killed: it used %s of its %s of memory; ask for more with --mem",
 				job.FormatSize(used), job.FormatSize(l.Memory))
 			f.Lack = event.LackMemory
@@ -307,10 +343,10 @@ func (p *Process) idle(now time.Time) time.Duration {
 	return now.Sub(p.since)
 }
 
-// memoryAbove returns the memory of the program's family if it is above the limit, else 0. Resident
+// memoryAbove returns the memory of the family if it is above the limit, else 0. Resident
 // sets have pages of files, which the kernel can take back, and count shared pages once for each process. So a value above the limit
 // is measured exactly before the attempt is killed.
-func (p *Process) memoryAbove(limit int64, f Family) int64 {
+func (f Family) memoryAbove(limit int64) int64 {
 	if limit <= 0 || f.RSS <= limit {
 		return 0
 	}

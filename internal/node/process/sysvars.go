@@ -22,6 +22,13 @@ type SystemVariables struct {
 	// Tasks are the variables of a task on a node of the batch system: NAME with the value that the worker has there, or NAME=TEXT, where
 	// $CPUS, $MEM (MB) and $DIR are those of the task and other words variables of the worker. One with a missing value is left out.
 	Tasks []string
+	// Gang are those of a task of several ranks, in the same way, in place of others of Tasks. $HOSTS are the names that the batch system has
+	// for its nodes, $RANKS_ON and $CPUS_ON their ranks and cores, with commas between them, $CPUS_HERE the cores of the process's own node, $MEM_ON the
+	// memory (MB) of the node with the most ranks, $HOSTFILE a file with the name of its node for each rank, and $RANKS, $NODES, $RANK, $LOCAL_RANK and
+	// $NODE_INDEX numbers.
+	Gang []string
+	MPI  []string // the names by which implementations of MPI know it as a means to start ranks
+	Node string   // the variable with the name that the batch system has for a node; empty: the name of its host
 }
 
 // Describing returns a function that reports whether a variable of an environment describes an allocation.
@@ -61,7 +68,47 @@ func (v *SystemVariables) OfTask(worker []string, need job.Resources, dir string
 	if need.Mem > 0 {
 		known["MEM"] = strconv.FormatInt(max(1, need.Mem>>20), 10)
 	}
-	for _, entry := range v.Tasks {
+	return expand(v.Tasks, worker, known)
+}
+
+// OfGang returns the variables of a process of a task of several ranks, given the words of Gang.
+func (v BatchVariables) OfGang(known map[string]string) []string {
+	s := v.active()
+	if s == nil {
+		return nil
+	}
+	return expand(s.Gang, v.Node, known)
+}
+
+// NodeName returns the name that the batch system has for this node; empty: it has none of its own.
+func (v BatchVariables) NodeName() string {
+	if s := v.active(); s != nil && s.Node != "" {
+		return job.Getenv(v.Node, s.Node)
+	}
+	return ""
+}
+
+// MPI returns the names by which implementations of MPI know the batch systems and other means to start ranks.
+func (v BatchVariables) MPI() (names []string) {
+	for _, s := range v.Systems {
+		names = append(names, s.MPI...)
+	}
+	return names
+}
+
+// active returns the batch system that has started this worker, or nil.
+func (v BatchVariables) active() *SystemVariables {
+	for i, s := range v.Systems {
+		if s.Job != "" && job.Getenv(v.Node, s.Job) != "" {
+			return &v.Systems[i]
+		}
+	}
+	return nil
+}
+
+// expand returns the variables of entries as in SystemVariables.Tasks.
+func expand(entries, worker []string, known map[string]string) (env []string) {
+	for _, entry := range entries {
 		name, text, made := strings.Cut(entry, "=")
 		if !made {
 			text = "$" + name

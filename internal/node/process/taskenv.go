@@ -22,6 +22,7 @@ const threads = "OMP_NUM_THREADS"
 // taskNames are the variables that berth sets for tasks. Only these are removed from what a task of berth submits: other
 // names that begin with BERTH_ are the user's.
 var taskNames = []string{cookieName, taskBatchJob, "BERTH_JOB_ID", "BERTH_TASK_ID", "BERTH_ATTEMPT", "BERTH_TASK_DIR", "BERTH_DIR", "BERTH_ENTRY", "BERTH_MEM",
+	"BERTH_RANKS", "BERTH_NODES", "BERTH_HOSTFILE", "BERTH_RANK", "BERTH_LOCAL_RANK", "BERTH_LAUNCH", "BERTH_LAUNCH_KEY",
 	"BERTH_DEADLINE", "BERTH_STAGE", "BERTH_PARTS", "BERTH_PART", "BERTH_INPUT", "BERTH_OUTPUT", "BERTH_PARTS_FOLDER", "BERTH_JOB_INPUT", "BERTH_JOB_OUTPUT",
 	"BERTH_KEEP_PARTS", "BERTH_HQ_HOME", "BERTH_HQ_FLAGS", "BERTH_SCRIPT", Submitted}
 
@@ -59,13 +60,13 @@ type Place struct {
 // programs differ in which of two values they use.
 func (c Cookie) TaskEnv(v BatchVariables, user []string, at Place, own ...string) []string {
 	user = v.strip(user)
-	env := merge(user, v.ofSite(user), v.ofAllocation(at))
+	env := Merge(user, v.ofSite(user), v.ofAllocation(at))
 	inJob := v.batchJob(env)
 	own = append(own, string(c), taskBatchJob+"="+inJob)
 	if _, set := job.LookupEnv(user, threads); !set {
 		own = append(own, threads+"="+strconv.Itoa(at.Need.CPUs))
 	}
-	return slices.Clip(merge(env, own))
+	return slices.Clip(Merge(env, own))
 }
 
 // Indexes returns the names of the variables with the index of a task of a job array.
@@ -117,16 +118,14 @@ func (v BatchVariables) ofSite(user []string) (set []string) {
 
 // ofAllocation returns the variables that describe a task's own allocation.
 func (v BatchVariables) ofAllocation(at Place) []string {
-	for _, s := range v.Systems {
-		if s.Job != "" && job.Getenv(v.Node, s.Job) != "" {
-			return s.OfTask(v.Node, at.Need, at.Dir)
-		}
+	if s := v.active(); s != nil {
+		return s.OfTask(v.Node, at.Need, at.Dir)
 	}
 	return nil
 }
 
-// merge returns the variables of all lists, each name once, with its last value.
-func merge(lists ...[]string) []string {
+// Merge returns the variables of all lists, each name once, with its last value.
+func Merge(lists ...[]string) []string {
 	var all []string
 	index := map[string]int{}
 	for _, kv := range slices.Concat(lists...) {

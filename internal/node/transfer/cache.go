@@ -27,6 +27,7 @@ import (
 //	DIR/contents/SHA256    complete and verified; read-only, with a fixed modification time that shows that it is unchanged
 //	DIR/contents/SHA256.x  the same for executable files
 //	DIR/parts/SHA256       the part that has arrived so far; locked by the process that fetches it (flock)
+//	DIR/sums/SHA256        of a content that is named by the version of its file (Near): a link to the SHA-256 of the content
 //
 // The folder is shared by all workers of the user on the host and outlives them.
 type Cache struct {
@@ -46,8 +47,16 @@ type use struct {
 	tasks      int
 }
 
-// unchanged is the modification time of every content that nobody has written to since it was verified.
+// unchanged is the modification time of every content that nobody has written to since it was verified, but for those of versions.
 var unchanged = time.Unix(946684801, 0)
+
+// stamp returns the modification time of an item's content. That of a version is the file's, as programs compare it with the times of other files.
+func (i *Item) stamp() time.Time {
+	if i.near {
+		return time.Unix(0, i.MTime)
+	}
+	return unchanged
+}
 
 // OpenCache returns the cache in the folder dir, which is created if it does not exist.
 func OpenCache(dir, host string) (*Cache, error) {
@@ -59,7 +68,7 @@ func OpenCache(dir, host string) (*Cache, error) {
 }
 
 func (c *Cache) makeFolders() error {
-	for _, d := range []string{c.dir, c.contents(), c.parts()} {
+	for _, d := range []string{c.dir, c.contents(), c.parts(), c.sums()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return c.Failure(d, err)
 		}
@@ -69,6 +78,7 @@ func (c *Cache) makeFolders() error {
 
 func (c *Cache) contents() string { return filepath.Join(c.dir, "contents") }
 func (c *Cache) parts() string    { return filepath.Join(c.dir, "parts") }
+func (c *Cache) sums() string     { return filepath.Join(c.dir, "sums") }
 
 // file returns the path of the content of an item.
 func (c *Cache) file(i *Item) string {
@@ -85,22 +95,22 @@ const programEnd = ".x"
 // Failure returns an error of this host's disk. It fails the attempt but not the job, because another host may have
 // free space.
 func (c *Cache) Failure(where string, err error) error {
-	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", c.host, where, err)
+	return process.DiskFailure("host %s: %s: %v; free space there, or name another folder with --scratch", c.host, where, err)
 }
 
 // filling is the work of Populate.
 type filling struct {
 	*Cache
 	ctx     context.Context
-	client  *Client
+	source  Source
 	job     job.ID
 	fetched int64 // bytes
 }
 
 // Populate links or copies the files that a task needs into an empty folder, and returns the number of bytes that were
 // fetched for them.
-func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Needs, dir string) (fetched int64, err error) {
-	f := &filling{Cache: c, ctx: ctx, client: client, job: id}
+func (c *Cache) Populate(ctx context.Context, source Source, id job.ID, n *Needs, dir string) (fetched int64, err error) {
+	f := &filling{Cache: c, ctx: ctx, source: source, job: id}
 	for i := range n.Items {
 		item := &n.Items[i]
 		to := filepath.Join(dir, item.Path)
@@ -193,12 +203,31 @@ func (c *Cache) intact(i *Item) bool {
 	if err != nil {
 		return false
 	}
-	if st.Size() != i.Size || !st.ModTime().Equal(unchanged) || !c.verify(file, i.Sum) {
+	if st.Size() != i.Size || !st.ModTime().Equal(i.stamp()) || !c.verify(file, c.contentSum(i)) {
 		_ = os.Remove(file) // a task has written to it, or the disk has damaged it; running tasks keep their links
 		return false
 	}
-	_ = os.Chtimes(file, time.Now(), unchanged) // an error only affects the order of removal
+	_ = os.Chtimes(file, time.Now(), i.stamp()) // an error only affects the order of removal
 	return true
+}
+
+// contentSum returns the SHA-256 of the content of an item, "" if it is not known.
+func (c *Cache) contentSum(i *Item) string {
+	if !i.near {
+		return i.Sum
+	}
+	sum, _ := os.Readlink(filepath.Join(c.sums(), i.Sum)) // the content is copied again if it cannot be read
+	return sum
+}
+
+// noteSum notes the SHA-256 of the content of a version.
+func (c *Cache) noteSum(version, sum string) error {
+	link := filepath.Join(c.sums(), version)
+	_ = os.Remove(link) // of a content that was removed or damaged
+	if err := os.Symlink(sum, link); err != nil {
+		return c.Failure(link, err)
+	}
+	return nil
 }
 
 // verify reports whether a content has its SHA-256. Each process reads a content for that before its first use of it: the
@@ -242,9 +271,7 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 			return nil, c.Failure(path, err)
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			mine, err := f.Stat()
-			there, terr := os.Stat(path)
-			if err == nil && terr == nil && os.SameFile(mine, there) {
+			if hasName(f) {
 				return f, nil
 			}
 			_ = f.Close() // another task has moved it to the contents
@@ -259,19 +286,33 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 	}
 }
 
+// hasName reports whether the path of an open file still leads to it.
+func hasName(f *os.File) bool {
+	mine, err := f.Stat()
+	there, terr := os.Stat(f.Name())
+	return err == nil && terr == nil && os.SameFile(mine, there)
+}
+
 // fetch fetches the missing part of a content. If the whole has another SHA-256 than expected, it is fetched once more
-// from the beginning.
+// from the beginning. That of a version is not known before, so nothing tells whether a part of it is sound.
 func (f *filling) fetch(i *Item, part *os.File) error {
+	known := i.Size
+	if i.near {
+		known = 0
+	}
 	for range 2 {
 		h := sha256.New()
-		at, err := rehash(part, i.Size, h)
+		at, err := rehash(part, known, h)
 		if err != nil {
 			return f.Failure(part.Name(), err)
 		}
 		if err := f.append(i, part, at, h); err != nil {
 			return err
 		}
-		if hex.EncodeToString(h.Sum(nil)) == i.Sum {
+		switch sum := hex.EncodeToString(h.Sum(nil)); {
+		case i.near:
+			return f.noteSum(i.Sum, sum)
+		case sum == i.Sum:
 			return nil
 		}
 		if err := part.Truncate(0); err != nil {
@@ -298,7 +339,7 @@ func (f *filling) append(i *Item, part *os.File, from int64, h hash.Hash) error 
 	if from == i.Size {
 		return nil
 	}
-	body, err := f.client.Content(f.ctx, f.job, i.Sum, from)
+	body, err := f.source.Content(f.ctx, f.job, i.Sum, from)
 	if err != nil {
 		return err
 	}
@@ -306,6 +347,8 @@ func (f *filling) append(i *Item, part *os.File, from int64, h hash.Hash) error 
 	n, err := io.Copy(io.MultiWriter(part, h), io.LimitReader(body, i.Size-from))
 	f.fetched += n
 	switch {
+	case errors.As(err, new(*process.Failure)):
+		return err
 	case errors.As(err, new(*fs.PathError)): // of the part
 		return f.Failure(part.Name(), err)
 	case f.ctx.Err() != nil:
@@ -318,11 +361,14 @@ func (f *filling) append(i *Item, part *os.File, from int64, h hash.Hash) error 
 
 // keep makes a complete part read-only and moves it to the contents.
 func (c *Cache) keep(i *Item, part *os.File) error {
+	if !hasName(part) { // what has its name now is a part that another process fetches
+		return c.Failure(part.Name(), fs.ErrNotExist)
+	}
 	mode := fs.FileMode(0o444)
 	if i.Mode&0o111 != 0 {
 		mode = 0o555
 	}
-	err := errors.Join(part.Chmod(mode), os.Chtimes(part.Name(), time.Now(), unchanged))
+	err := errors.Join(part.Chmod(mode), os.Chtimes(part.Name(), time.Now(), i.stamp()))
 	if err == nil {
 		err = os.Rename(part.Name(), c.file(i))
 	}

@@ -44,6 +44,12 @@ func versionOf(f *os.File) (version, error) {
 	return version{uint64(st.Dev), st.Ino, st.Size, st.Mtim, st.Ctim}, err
 }
 
+// name sets the Sum of a file.
+func (d *digests) name(i *Item) (err error) {
+	i.Sum, err = d.of(i.Path)
+	return err
+}
+
 // of returns the SHA-256 of a file's content, in hexadecimal.
 func (d *digests) of(name string) (string, error) {
 	f, err := d.root.Open(name)

@@ -28,9 +28,10 @@ type Item struct {
 	Mode   fs.FileMode `msgpack:"m,omitempty"` // permission bits
 	Size   int64       `msgpack:"s,omitempty"` // bytes, of a file
 	MTime  int64       `msgpack:"t,omitempty"` // nanoseconds since the epoch, of a file
-	Sum    string      `msgpack:"h,omitempty"` // SHA-256 of a file's content, in hexadecimal
+	Sum    string      `msgpack:"h,omitempty"` // SHA-256 of a file's content, in hexadecimal; of its version in the list of Near
 	Target string      `msgpack:"l,omitempty"` // of a link
 	Own    bool        `msgpack:"o,omitempty"` // the command names it and may change it, so the task gets a copy
+	near   bool        // it is in the list of Near
 }
 
 // Needs lists what a task finds in its folder. A folder comes before its contents.

@@ -16,13 +16,13 @@ import (
 	"berth/internal/node/process"
 )
 
-// collector finds the files that a task needs below the job's folder. All names are resolved within root, which no
-// symbolic link leaves.
+// collector finds the files that a task needs below the job's folder. All names are resolved within root.
 type collector struct {
 	dir      string // the job's folder
-	root     *os.Root
-	digest   func(name string) (string, error)
-	left     []string // patterns of outputs; files that they match are sent only if a task names them
+	root     tree
+	near     bool              // the node sees the job's folder, so only what is to be copied to its own disk is needed
+	digest   func(*Item) error // sets the Sum of a file
+	left     []string          // patterns of outputs; files that they match are sent only if a task names them
 	items    []Item
 	have     map[string]int  // by path: the index in items
 	walked   map[string]bool // folders whose contents are in items
@@ -52,11 +52,13 @@ func (c *collector) word(w job.Word) error {
 	switch {
 	case w.Text == "" || name == "." || name == ".." || len(name) > unix.PathMax:
 		return nil
+	case path.IsAbs(name) && c.near:
+		return nil // it is used where it is
 	case path.IsAbs(name):
 		return c.absolute(name)
 	case !job.Below(name):
 		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
-			return process.Failed("%s is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it; start the job in a folder above both", name, c.dir)
+			return process.Failed("%s is outside of the job's folder %s, and only what is below it is %s; start the job in a folder above both", name, c.dir, c.goes())
 		}
 		return nil
 	case w.Pattern:
@@ -140,8 +142,9 @@ func (c *collector) add(name string, own, asked bool) error {
 
 // file returns the item for a regular file, under its name in the root.
 func (c *collector) file(name string, st fs.FileInfo) (Item, error) {
-	sum, err := c.digest(name)
-	return Item{Path: name, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), Sum: sum}, err
+	i := Item{Path: name, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), near: c.near}
+	err := c.digest(&i)
+	return i, err
 }
 
 // copied reports whether a task gets a copy of a file that it may change. Programs are not copied, because copying a
@@ -174,7 +177,15 @@ func (c *collector) unreadable(name string, err error) error {
 
 // outside returns the error for a name that leads out of the job's folder through a symbolic link.
 func (c *collector) outside(name, real string) error {
-	return process.Failed("%s leads to %s, which is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it", name, real, c.dir)
+	return process.Failed("%s leads to %s, which is outside of the job's folder %s, and only what is below it is %s", name, real, c.dir, c.goes())
+}
+
+// goes says where what a task needs goes.
+func (c *collector) goes() string {
+	if c.near {
+		return "copied to the node's own disk (--local)"
+	}
+	return "sent to hosts that do not see it"
 }
 
 // put adds an item and the folders that contain it.

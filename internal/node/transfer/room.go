@@ -87,10 +87,25 @@ type entry struct {
 	used  int64 // when it was used last, nanoseconds since 1970
 }
 
+// dropSums removes the sums of contents that were removed.
+func (c *Cache) dropSums() {
+	versions, _ := os.ReadDir(c.sums()) // what cannot be listed now is removed later
+	for _, v := range versions {
+		i := Item{Sum: v.Name()}
+		plain := c.file(&i)
+		_, err := os.Lstat(plain)
+		_, errProgram := os.Lstat(plain + programEnd)
+		if err != nil && errProgram != nil && c.used[i.Sum] == nil {
+			_ = os.Remove(filepath.Join(c.sums(), i.Sum))
+		}
+	}
+}
+
 // list returns the cache's files, the least recently used first, and sets held to the sum of their sizes. The caller
 // holds the lock.
 func (c *Cache) list() (all []entry, err error) {
 	c.held, c.listed = 0, true
+	c.dropSums()
 	for _, dir := range []string{c.parts(), c.contents()} {
 		names, err := os.ReadDir(dir)
 		if err != nil {

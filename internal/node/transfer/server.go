@@ -206,7 +206,7 @@ func (s *Server) needs(r *request) (any, error) {
 	if sv.Spec.MapReduce != nil {
 		return sv.shipped()
 	}
-	c := &collector{dir: sv.Spec.Dir, root: sv.root, digest: sv.digests.of}
+	c := &collector{dir: sv.Spec.Dir, root: sv.root, digest: sv.digests.name}
 	own, entry, _ := sv.Tasks.Of(sv.Spec, r.at.Task)
 	return c.needs(own.Bag, entry, r.at.Task)
 }

@@ -43,7 +43,7 @@ func ShippedItem(index int, file string) string {
 
 // shipped returns the files that a MapReduce job ships to the folders of its tasks, and its programs.
 func (sv *served) shipped() (*Needs, error) {
-	c := &collector{dir: "/", root: sv.root, digest: sv.digests.of, have: make(map[string]int)}
+	c := &collector{dir: "/", root: sv.root, digest: sv.digests.name, have: make(map[string]int)}
 	for i, f := range sv.Spec.MapReduce.Files {
 		real, err := filepath.EvalSymlinks(f.Path) // root follows no link to an absolute path
 		if err == nil {

@@ -61,6 +61,9 @@ type attempt struct {
 
 	programs process.Set
 
+	part   *part            // of its gang on this node; nil: its task is one process
+	shares []event.ShareUse // event.AttemptEnded.Shares
+
 	line
 }
 
@@ -98,7 +101,7 @@ func (w *worker) deadline(a *attempt) []string {
 // limits returns the limits of each program of an attempt.
 func (w *worker) limits(a *attempt) (l process.Limits) {
 	if b := a.spec.Bag; b != nil {
-		l = process.Limits{Memory: b.Need.Mem, Time: b.TimeLimit, Signal: syscall.Signal(b.Signal), Lead: b.SignalLead}
+		l = process.Limits{Memory: b.Need.Mem * int64(a.ranks()), Together: a.part != nil, Time: b.TimeLimit, Signal: syscall.Signal(b.Signal), Lead: b.SignalLead}
 	} else {
 		l = process.Limits{Memory: a.work.need(a.work.kind(a.id.Task)).Mem, Idle: a.spec.MapReduce.TaskTimeout}
 	}
@@ -216,12 +219,21 @@ func (a *attempt) begin(ctx context.Context, l *link, to files.Place) (time.Dura
 	}
 }
 
+// askPatience is how long a gang that has failed waits for the permission to put into place what it has printed.
+const askPatience = 10 * time.Second
+
+// asksAlthough reports whether an attempt that has failed asks to put what it has printed into place: a gang, which has no permission before. No
+// other attempt can have done the task.
+func (a *attempt) asksAlthough(failed error) bool {
+	return a.part != nil && failed != nil && process.FailureOf(failed).Outcome == event.Failed && !a.withdrawn()
+}
+
 // put puts the files of the attempt into place once that is permitted. Those of an attempt that failed are put into
-// place only if it has the permission already, as no other one can have done the task. It returns why the attempt failed.
+// place only if it has the permission already, or is a gang, as no other one can have done the task. It returns why the attempt failed.
 func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) error {
 	err := failed
-	if failed == nil || !a.withdrawn() && l.leaseLeft(a.commit.Load()) > 0 {
-		ctx, done := a.putting(l)
+	if failed == nil || !a.withdrawn() && (l.leaseLeft(a.commit.Load()) > 0 || a.asksAlthough(failed)) {
+		ctx, done := a.putting(l, failed)
 		defer done()
 		var lease time.Duration
 		if err = to.Prepare(ctx, left); err == nil {
@@ -242,7 +254,10 @@ func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) e
 
 // putting returns the context in which the files of the attempt are put into place. An attempt that was killed, and
 // keeps what its task printed, has the rest of its lease for that.
-func (a *attempt) putting(l *link) (context.Context, context.CancelFunc) {
+func (a *attempt) putting(l *link, failed error) (context.Context, context.CancelFunc) {
+	if a.asksAlthough(failed) {
+		return context.WithTimeout(context.WithoutCancel(a.ctx), askPatience)
+	}
 	if !a.keeps.Load() {
 		return a.ctx, func() {}
 	}
@@ -313,6 +328,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		r.Outputs = a.outputs
 	}
 	r.Stats, r.Counters, r.Beside = a.meter.Finish(), a.meter.Counters(), a.beside
+	r.Shares = a.shares
 	if p := a.gauge.last.Load(); p != nil {
 		r.Source, r.N = p.Source, p.N
 		r.N = max(r.N, counted(p.Source, a.programs.Counts()))
@@ -323,12 +339,8 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	a.cancel(nil)
 	w.mu.Lock()
 	w.link.keep(r.Bounded(), a.after) // under the lock, so that the attempt is always either running or ended
-	delete(w.attempts, a.id)
 	next := w.passOn(a)
-	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
-	for at := range w.attempts {
-		last = last && at.Job != a.id.Job
-	}
+	last := w.removed(a)
 	w.mu.Unlock()
 	if next && r.Outcome == event.Done {
 		w.link.tellLater(a.id)
@@ -338,6 +350,16 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	if last {
 		w.removeScratch(a.id.Job)
 	}
+}
+
+// removed removes an attempt that has ended, and reports whether nothing else of its job is here, which was forgotten meanwhile. The caller holds the lock.
+func (w *worker) removed(a *attempt) (last bool) {
+	delete(w.attempts, a.id)
+	last = w.works[a.id.Job] == nil
+	for at := range w.attempts {
+		last = last && at.Job != a.id.Job
+	}
+	return last
 }
 
 // maxRemoved is the highest attempt number that ends as lost instead of failed when a folder of it was removed. The limit

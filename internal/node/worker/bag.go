@@ -19,7 +19,7 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// bagFiles are the files of an attempt of a bag: *files.Bag where the node sees the job's folder, or *farBag.
+// bagFiles are the files of an attempt of a bag: *files.Bag where the node sees the job's folder, or *apartBag.
 type bagFiles interface {
 	files.Place
 	// Begin opens the files to which the task prints, and makes the folder in which it runs, with what it needs.
@@ -36,48 +36,57 @@ type bagFiles interface {
 
 // bagTask is a running attempt of a bag task.
 type bagTask struct {
-	w     *worker
-	a     *attempt
-	lane  *process.Lane
-	id    string      // the task's name for the user
-	dir   string      // its private folder
-	bag   *files.Bag  // its files on this machine
-	files bagFiles    // bag, or what sends its files
-	left  []disk.File // the files that it left in its folder, once it has succeeded
-	again error       // it has succeeded only in so far that it is to start again; nil: it is done
-	tail  string      // the last lines of its standard error, if it has failed
+	w       *worker
+	a       *attempt
+	lane    *process.Lane
+	dir     string      // its private folder
+	bag     *files.Bag  // its files on this machine
+	files   bagFiles    // bag, or what brings them from elsewhere and back
+	lacks   error       // it cannot run on this node; nil: it can
+	left    []disk.File // the files that it left in its folder, once it has succeeded
+	again   error       // it has succeeded only in so far that it is to start again; nil: it is done
+	failing int         // the rank that has failed first, if each has files of its own
+	tail    string      // the last lines of its standard error, if it has failed
 }
 
 // newBagTask returns what an attempt of a bag does. It runs in a lane, so that the thread that starts the process also waits for it.
 func (w *worker) newBagTask(a *attempt, lane *process.Lane) *bagTask {
 	t := &bagTask{w: w, a: a, lane: lane}
-	t.bag, t.files = w.bagFiles(a)
+	t.bag = w.bagOf(a)
+	t.files = t.bag
+	switch {
+	case w.far():
+		t.files = w.farBag(a, t.bag)
+	case a.spec.Bag.Local:
+		t.files, t.lacks = w.localBag(a, t.bag)
+	}
 	a.bag.Store(t.bag)
 	return t
 }
 
-// bagFiles returns the files of an attempt.
-func (w *worker) bagFiles(a *attempt) (*files.Bag, bagFiles) {
+// bagOf returns the files of an attempt on this machine.
+func (w *worker) bagOf(a *attempt) *files.Bag {
 	spec := a.spec
 	b := &files.Bag{Site: w.site, Spec: spec, Entry: a.start.Entry, At: a.id, Others: !a.start.Commit, Captured: spec.Bag.Collect}
 	if spec.Bag.Collect {
 		b.Collect = a.work.collected
 	}
+	if spec.Bag.EachRank && spec.Bag.Several() {
+		b.Ranks = spec.Bag.Ranks
+	}
 	if spec.Bag.Ungroup {
 		b.Live = a.work.runDir
 	}
-	if w.far() {
-		f := w.farBag(a, b)
-		return b, f
-	}
-	return b, b
+	return b
 }
 
 // run prepares the task and runs its command.
 func (t *bagTask) run() error {
 	a, spec := t.a, t.a.spec
 	a.meter.Enter(job.PhaseFetch)
-	t.id = spec.Bag.TaskID(a.start.Entry, a.id.Task)
+	if t.lacks != nil {
+		return t.lacks
+	}
 	var err error
 	if t.dir, err = t.w.dirs.Acquire(); err != nil {
 		return process.ScratchFailure(t.w.scratch.tasks(), err)
@@ -90,7 +99,8 @@ func (t *bagTask) run() error {
 		return err
 	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
-	env := t.env()
+	_, apart := t.files.(*apartBag)
+	env := t.w.taskEnv(a, t.dir, a.cwd, t.bag.Folder != nil, apart)
 	path, err := a.lookPath(argv[0], env)
 	if err != nil {
 		return t.explain(err)
@@ -119,30 +129,31 @@ func (a *attempt) lookPath(name string, env []string) (string, error) {
 // open reports whether the files are open to which the task prints.
 func (t *bagTask) open() bool { return t.bag.Prints[collect.Stderr] != nil }
 
-// env returns the task's environment. A task that runs in a folder of its own is told so.
-func (t *bagTask) env() []string {
-	base := t.a.env
-	if t.bag.Folder != nil {
-		far := t.w.far()
+// taskEnv returns the environment of an attempt's task on this node, with its private folder dir. One that is moved runs in cwd and not in the job's
+// folder, and is told so; apart from the job's folder there is none.
+func (w *worker) taskEnv(a *attempt, dir, cwd string, moved, apart bool) []string {
+	base, b := a.env, a.spec.Bag
+	if moved {
 		base = slices.DeleteFunc(slices.Clone(base), func(v string) bool {
-			return strings.HasPrefix(v, "PWD=") || far && strings.HasPrefix(v, "BERTH_DIR=")
+			return strings.HasPrefix(v, "PWD=") || apart && strings.HasPrefix(v, "BERTH_DIR=")
 		})
-		if base = append(base, "PWD="+t.a.cwd); far {
-			base = append(base, "BERTH_DIR="+t.a.cwd)
+		if base = append(base, "PWD="+cwd); apart {
+			base = append(base, "BERTH_DIR="+cwd)
 		}
 	}
-	own := []string{"BERTH_TASK_ID=" + t.id}
-	for _, name := range t.w.cfg.Variables.Indexes() {
-		own = append(own, name+"="+t.id)
+	id := b.TaskID(a.start.Entry, a.id.Task)
+	own := []string{"BERTH_TASK_ID=" + id}
+	for _, name := range w.cfg.Variables.Indexes() {
+		own = append(own, name+"="+id)
 	}
-	own = append(own, t.w.deadline(t.a)...)
-	if mem := t.a.spec.Bag.Need.Mem; mem > 0 {
-		own = append(own, "BERTH_MEM="+strconv.FormatInt(mem, 10))
+	own = append(own, w.deadline(a)...)
+	if b.Need.Mem > 0 {
+		own = append(own, "BERTH_MEM="+strconv.FormatInt(b.Need.Mem, 10))
 	}
 	return append(append(base, own...), // the capacity of base is its length: this copies
-		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
-		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N-t.a.start.Unbegun),
-		"BERTH_TASK_DIR="+t.dir)
+		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(a.start.Entry, " "), "\x00", ""),
+		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N-a.start.Unbegun),
+		"BERTH_TASK_DIR="+dir)
 }
 
 // compute runs the command. If the command uses only some of the worker's cores, it is bound to these.
@@ -150,28 +161,52 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	held, err := t.w.gpus.Acquire(t.a.ctx, t.a.spec.Bag.Need.GPUs)
+	own, env, release, err := t.w.occupy(t.a, env)
 	if err != nil {
 		return err
 	}
-	defer t.w.gpus.Release(held)
-	env = t.w.gpus.Env(env, held)
-	own := t.w.cores.Acquire(t.a.spec.Bag.Need.CPUs)
-	defer t.w.cores.Release(own)
+	defer release()
 	t.lane.Bind(own)
+	if t.a.part != nil {
+		err = t.computeGang(path, argv, env, own)
+	} else {
+		err = t.runCommand(path, argv, env)
+	}
+	if err == nil {
+		t.left, err = t.files.Leave()
+	}
+	return err
+}
+
+// runCommand runs the command once, and returns how it failed.
+func (t *bagTask) runCommand(path string, argv, env []string) error {
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
 	t.w.count(t.a, &c)
+	t.forked(&c)
 	out, errs := t.bag.Prints[collect.Stdout], t.bag.Prints[collect.Stderr]
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(out.FD), uintptr(errs.FD)})
 	if err != nil {
 		t.a.work.paths.Clear() // a program may have been moved
 		return t.explain(err)
 	}
+	return t.judge(process.ExitFailure(e))
+}
+
+// forked has the command be forked from a process that has loaded its modules, if the job wants that. One that runs in a folder of its own would
+// be the only one of its server, and so would one of a gang, whose environment names a folder of the attempt.
+func (t *bagTask) forked(c *process.Command) {
+	if t.files == bagFiles(t.bag) && t.bag.Folder == nil && t.a.part == nil {
+		c.Warm, c.Modules = &t.w.warm, t.a.spec.Bag.Warm
+	}
+}
+
+// judge returns why the attempt has failed whose command has ended so.
+func (t *bagTask) judge(f *process.Failure) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
 	b := t.a.spec.Bag
-	switch f := process.ExitFailure(e); {
+	switch {
 	case f == nil:
 	case f.Outcome == event.Killed:
 		t.a.kill(f) // what it left must not be committed
@@ -183,8 +218,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 		f.FullDisk(t.a.cwd)
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
-	t.left, err = t.files.Leave()
-	return err
+	return nil
 }
 
 // outputs returns the names of the files that the task left, if other tasks may leave the same.
@@ -218,7 +252,7 @@ func (t *bagTask) store(failed error) error {
 		t.a.miss(t.bag.Folder.Dir)
 	}
 	if failed != nil {
-		t.tail = t.bag.Tail()
+		t.tail = t.bag.TailOf(t.failing)
 	}
 	if !t.open() {
 		return failed

@@ -18,6 +18,8 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/task"
 	"berth/internal/node/collect"
+	"berth/internal/node/files"
+	"berth/internal/node/process"
 	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
@@ -587,4 +589,18 @@ func TestFolderRemoved(t *testing.T) {
 	}
 	p.say(start(try(s.ID, 1, 1), "good"))
 	p.ended(event.Done)
+}
+
+// TestForked: a task is forked unless something in its command is its own alone, as then no other one could have the same server.
+func TestForked(t *testing.T) {
+	forked := func(folder *files.Folder, p *part) bool {
+		b := &files.Bag{Folder: folder}
+		task := &bagTask{w: &worker{}, a: &attempt{spec: &job.Spec{Bag: &job.BagSpec{Warm: "fit"}}, part: p}, bag: b, files: b}
+		var c process.Command
+		task.forked(&c)
+		return c.Warm != nil
+	}
+	if !forked(nil, nil) || forked(&files.Folder{}, nil) || forked(nil, &part{}) {
+		t.Error("forked: with neither, with a folder, with a gang:", forked(nil, nil), forked(&files.Folder{}, nil), forked(nil, &part{}))
+	}
 }

@@ -33,7 +33,7 @@ func hostEnv() []string {
 func (w *worker) judgeFar(f *process.Failure, err error) *process.Failure {
 	switch {
 	case process.OfMachine(err):
-		return process.Passing("host %s: %s", w.cfg.Remote.Host.Name, f.Reason)
+		return process.DiskFailure("host %s: %s", w.cfg.Remote.Host.Name, f.Reason)
 	case errors.As(err, new(*input.InputError)):
 		return f
 	case ofNode(err):
@@ -45,14 +45,27 @@ func (w *worker) judgeFar(f *process.Failure, err error) *process.Failure {
 // fetch fetches the files that an attempt needs into a folder of this host, which must be empty. choose may remove some
 // of them from the list.
 func (w *worker) fetch(a *attempt, dir string, choose func(*transfer.Needs)) error {
-	needs, err := w.cfg.Files.Needs(a.ctx, a.id)
+	return a.fetch(w.cfg.Files, w.cfg.Cache, dir, choose)
+}
+
+func (a *attempt) fetch(from transfer.Source, cache *transfer.Cache, dir string, choose func(*transfer.Needs)) error {
+	needs, err := from.Needs(a.ctx, a.id)
 	if err != nil {
 		return err
 	}
 	choose(needs)
-	n, err := w.cfg.Cache.Populate(a.ctx, w.cfg.Files, a.id.Job, needs, dir)
+	n, err := cache.Populate(a.ctx, from, a.id.Job, needs, dir)
 	a.meter.Net(n)
 	return err
+}
+
+// fetchShare fetches what the task of a gang needs to a folder of this host, for its ranks here. What they leave there is not sent back.
+func (w *worker) fetchShare(a *attempt) (dir string, err error) {
+	dir = filepath.Join(w.scratch.job(a.id.Job), strconv.Itoa(a.id.Task)+"."+strconv.Itoa(a.id.N))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", w.cfg.Cache.Failure(dir, err)
+	}
+	return dir, w.fetch(a, dir, func(*transfer.Needs) {})
 }
 
 // sender returns what sends the files of an attempt to the machine with the job's folders. Its counted files are those
@@ -66,30 +79,45 @@ func (w *worker) sender(a *attempt, counted func(name string) bool) *transfer.At
 	}}
 }
 
-// farBag has the files of an attempt of a bag on a host that does not see the job's folder. The task runs in DIR/work,
-// with what it needs. What it prints is captured.
-type farBag struct {
-	*transfer.Attempt
-	bag *files.Bag // on this host
-	w   *worker
-	a   *attempt
-	dir string
+// apartBag has the files of an attempt of a bag on a host that does not see the job's folder, or on a node whose own disk it runs on
+// (localBag). The task runs in DIR/work, with what it needs. On a host that does not see the job's folder, what it prints is captured.
+type apartBag struct {
+	place            // where its files go: *transfer.Attempt, or bag
+	bag   *files.Bag // on this host
+	w     *worker
+	a     *attempt
+	host  string
+
+	scratch *scratch
+	source  transfer.Source
+	cache   *transfer.Cache
 }
 
-func (w *worker) farBag(a *attempt, b *files.Bag) *farBag {
+// place is where the files of an attempt of a bag go.
+type place interface {
+	files.Place
+	files.Claims
+	DropOthers(last int)
+}
+
+func (w *worker) farBag(a *attempt, b *files.Bag) *apartBag {
 	b.Captured, b.Collect, b.Live = true, nil, ""
 	left := func(name string) bool { return name != files.Stdout && name != files.Stderr }
-	return &farBag{bag: b, Attempt: w.sender(a, left), w: w, a: a,
-		dir: filepath.Join(w.scratch.job(a.id.Job), strconv.Itoa(a.id.Task)+"."+strconv.Itoa(a.id.N))}
+	return &apartBag{bag: b, place: w.sender(a, left), w: w, a: a, host: w.cfg.Remote.Host.Name, scratch: w.scratch, source: w.cfg.Files, cache: w.cfg.Cache}
+}
+
+// dir returns the attempt's folder on this host.
+func (f *apartBag) dir() string {
+	return filepath.Join(f.scratch.job(f.a.id.Job), strconv.Itoa(f.a.id.Task)+"."+strconv.Itoa(f.a.id.N))
 }
 
 // Begin fetches the files that the task needs, and opens those to which it prints.
-func (f *farBag) Begin() (string, error) {
-	dir := filepath.Join(f.dir, "work")
+func (f *apartBag) Begin() (string, error) {
+	dir := filepath.Join(f.dir(), "work")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", f.w.cfg.Cache.Failure(f.dir, err)
+		return "", f.cache.Failure(dir, err)
 	}
-	err := f.w.fetch(f.a, dir, func(needs *transfer.Needs) {
+	err := f.a.fetch(f.source, f.cache, dir, func(needs *transfer.Needs) {
 		for _, i := range needs.Items {
 			f.a.meter.In(i.Size, 0)
 		}
@@ -97,26 +125,34 @@ func (f *farBag) Begin() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	patterns := f.bag.Spec.Bag.OutputPatterns(f.bag.Entry, f.ID.Task)
-	if f.bag.Folder, err = files.FilledFolder(dir, patterns, f.ID); err != nil {
-		return "", err
+	patterns := f.bag.Spec.Bag.OutputPatterns(f.bag.Entry, f.a.id.Task)
+	if f.bag.Folder, err = files.FilledFolder(dir, patterns, f.a.id); err != nil {
+		return "", f.ours(err)
 	}
-	return dir, f.ours(f.bag.Open())
+	return dir, f.printed(f.bag.Open())
+}
+
+// printed returns an error of what the task prints. It is one of this host's disk only if that is captured.
+func (f *apartBag) printed(err error) error {
+	if f.bag.Captured && f.w.far() {
+		return f.ours(err)
+	}
+	return err
 }
 
 // ours turns an error of this host's disk into one that does not end the job. Other errors are returned unchanged.
-func (f *farBag) ours(err error) error {
+func (f *apartBag) ours(err error) error {
 	var e *process.Failure
 	if !errors.As(err, &e) || e.Outcome != event.Broken {
 		return err
 	}
-	return f.w.cfg.Cache.Failure(f.dir, err)
+	return f.cache.Failure(f.dir(), err)
 }
 
 // End ends the writing of what the task prints.
-func (f *farBag) End() (int64, error) {
+func (f *apartBag) End() (int64, error) {
 	n, err := f.bag.End()
-	return n, f.ours(err)
+	return n, f.printed(err)
 }
 
 // maxExtra is the number of unexpected files that an error names.
@@ -124,18 +160,22 @@ const maxExtra = 3
 
 // Leave returns the files that the task left. It returns an error if there are any and the job does not say whether to
 // keep them. On the user's own file system they would be kept.
-func (f *farBag) Leave() ([]disk.File, error) {
+func (f *apartBag) Leave() ([]disk.File, error) {
 	if !f.bag.Spec.Bag.SaysOutputs() {
 		if extra := f.bag.Folder.Extra(maxExtra); len(extra) > 0 {
-			return nil, process.Broken("the task left %s, which host %s does not send back, as the job does not say so; name what tasks leave with --outputs, or say --outputs none",
-				strings.Join(extra, ", "), f.w.cfg.Remote.Host.Name)
+			return nil, process.Broken("the task left %s, which host %s does not bring back, as the job does not say so; name what tasks leave with --outputs, or say --outputs none",
+				strings.Join(extra, ", "), f.host)
 		}
 	}
-	return f.bag.Leave()
+	left, err := f.bag.Leave()
+	return left, f.ours(err)
 }
 
-// Prepare sends the files that the task left, and what it printed.
-func (f *farBag) Prepare(ctx context.Context, left []disk.File) error {
+// Prepare sends the files that the task left, and what it printed if that is not beside its place.
+func (f *apartBag) Prepare(ctx context.Context, left []disk.File) error {
+	if !f.w.far() {
+		return f.place.Prepare(ctx, left)
+	}
 	for _, p := range []struct {
 		name   string
 		stream collect.Stream
@@ -144,14 +184,13 @@ func (f *farBag) Prepare(ctx context.Context, left []disk.File) error {
 			left = append(left, disk.File{Name: p.name, Path: path})
 		}
 	}
-	return f.Attempt.Prepare(ctx, left)
+	return f.place.Prepare(ctx, left)
 }
 
 // Release removes the attempt's files on this host.
-func (f *farBag) Release() {
-	f.bag.Folder = nil // it is in dir
+func (f *apartBag) Release() {
 	f.bag.Release()
-	if err := disk.RemoveTree(f.dir); err != nil {
-		f.w.log.Warn("a task's files stay", "dir", f.dir, "err", err)
+	if err := disk.RemoveTree(f.dir()); err != nil {
+		f.w.log.Warn("a task's files stay", "dir", f.dir(), "err", err)
 	}
 }

@@ -63,6 +63,36 @@ func TestTasksHaveTheirGPUs(t *testing.T) {
 	}
 }
 
+// TestTasksShareAGPU: tasks with the same number see the same GPU, those with another number see another one. So do tasks of one rank.
+func TestTasksShareAGPU(t *testing.T) {
+	for ranks := range 2 {
+		tasksShareAGPU(t, ranks)
+	}
+}
+
+func tasksShareAGPU(t *testing.T, ranks int) {
+	p := withGPUs(t)
+	s := shell(t, `echo "$CUDA_VISIBLE_DEVICES"; echo > ready.$BERTH_TASK_ID; read x < go.$BERTH_TASK_ID`)
+	s.Bag.Need.GPUs, s.Bag.Need.GPUShare, s.Bag.Env, s.Bag.Ranks = 1, 500, []string{"PATH=/bin:/usr/bin"}, ranks
+	p.job(s, 0, 0)
+	numbers := map[string]uint16{"1": 1, "2": 0, "3": 1}
+	for _, n := range []string{"1", "2", "3"} {
+		fifo(t, s.Dir, "ready."+n)
+		fifo(t, s.Dir, "go."+n)
+		m := start(try(s.ID, int(n[0]-'1'), 1))
+		m.GPUs = []uint16{numbers[n]}
+		p.say(m)
+		hear(t, filepath.Join(s.Dir, "ready."+n))
+	}
+	for n, want := range map[string]string{"1": "4", "2": "6", "3": "4"} {
+		release(t, filepath.Join(s.Dir, "go."+n))
+		p.ended(event.Done)
+		if got := strings.TrimSpace(read(t, filepath.Join(s.Dir, string(s.ID), n+".stdout"))); got != want {
+			t.Errorf("of %d ranks, task %s saw %q, want %q", ranks, n, got, want)
+		}
+	}
+}
+
 // TestMapsHaveTheirGPUs: programs of maps see the GPUs of their attempt, as tasks of a bag do.
 func TestMapsHaveTheirGPUs(t *testing.T) {
 	p := withGPUs(t)

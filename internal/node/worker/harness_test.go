@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/node/gang"
 	"berth/internal/node/process"
 	"berth/internal/wire"
 )
@@ -34,6 +35,9 @@ const asWorker = "WORKER_TEST_CONFIG"
 const asSweep = "WORKER_TEST_SWEEP"
 
 func TestMain(m *testing.M) {
+	if gang.IsAgent(os.Args[0]) {
+		os.Exit(gang.Main(os.Args[1:], os.Getenv(gang.KeyVariable)))
+	}
 	if os.Getenv(asSweep) != "" {
 		if err := Sweep(os.Args[len(os.Args)-1], process.BatchVariables{}, slog.Default()); err != nil {
 			os.Exit(1)

@@ -111,7 +111,7 @@ func (t *streamTask) run() error {
 			return err
 		}
 	}
-	held, err := t.w.gpus.Acquire(t.a.ctx, t.a.work.need(t.kind).GPUs)
+	held, err := t.w.gpus.Acquire(t.a.ctx, t.a.work.need(t.kind), 1, t.a.gpus())
 	if err != nil {
 		return err
 	}

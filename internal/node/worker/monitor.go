@@ -93,7 +93,11 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 	for _, a := range running {
 		m.tellPhase(a)
 		limits := m.w.limits(a)
-		a.programs.Warn(limits, now)
+		if a.signals() {
+			a.programs.Warn(limits, now)
+		} else {
+			limits.Time = 0 // that of the program on the first node of its gang counts
+		}
 		if f := a.programs.Exceeded(limits, now, families); f != nil {
 			a.kill(f)
 		}
@@ -125,7 +129,9 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[*process.Proces
 		m.w.log.Warn("processes of tasks are not noted", "err", err)
 	}
 	for _, a := range running {
-		a.gauge.measure(m.w, a, a.programs.Measured(m.w.limits(a), families), now)
+		if pids := a.programs.Measured(m.w.limits(a), families); !a.isShare() {
+			a.gauge.measure(m.w, a, pids, now)
+		}
 	}
 	return families
 }

@@ -53,9 +53,7 @@ type scratch struct {
 // openScratch creates the node's folder, or uses that of an earlier worker. If another worker still has it locked, the
 // coordinator has given that worker up and started this one instead. It is killed, and so are its tasks.
 func openScratch(cfg Config) (*scratch, error) {
-	// The bundle's path distinguishes nodes of the same name of two coordinators.
-	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(files.Hash(cfg.Bundle)))
-	s := &scratch{Config: cfg, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
+	s := &scratch{Config: cfg, dir: scratchFolder(cfg), lent: cfg.Token != ""}
 	if err := s.makeFolders(); err != nil {
 		return nil, err
 	}
@@ -73,6 +71,11 @@ func openScratch(cfg Config) (*scratch, error) {
 		s.removeAbandoned()
 	}
 	return s, nil
+}
+
+// scratchFolder returns the path of the node's folder. The bundle's path distinguishes nodes of the same name of two coordinators.
+func scratchFolder(cfg Config) string {
+	return filepath.Join(cfg.Scratch, fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(files.Hash(cfg.Bundle))))
 }
 
 func (s *scratch) makeFolders() error { return cmp.Or(privateFolder(s.Scratch), privateFolder(s.dir)) }

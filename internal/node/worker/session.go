@@ -91,6 +91,7 @@ func (w *worker) greet(c conn, held []job.Attempt) error {
 	for _, a := range w.running() { // before the unacknowledged ones, as an attempt moves from here to there
 		h.Running = append(h.Running, a.id)
 	}
+	h.Running = append(h.Running, w.sharesOver()...)
 	running := len(h.Running)
 	for _, at := range w.link.unacknowledged() {
 		if !slices.Contains(h.Running[:running], at) {
@@ -160,6 +161,10 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		w.learn(m)
 	case *wire.Start:
 		w.start(m, epoch)
+	case wire.Join:
+		w.join(&m)
+	case wire.Leave:
+		w.leaveGang(m)
 	case wire.Kill:
 		w.kill(m, epoch)
 	case wire.Grant:

@@ -37,8 +37,9 @@ type work struct {
 	misled atomic.Uint32 // sources that failed to measure the progress of its tasks
 	proven atomic.Uint32 // sources that measured the progress of a task to its end
 
-	paths   sync.Map // of commands that were found in PATH, by their names
-	folders sync.Map // paths of folders that tasks left, and that were looked into for files from before the job
+	told    sync.Once // that --local has no effect here
+	paths   sync.Map  // of commands that were found in PATH, by their names
+	folders sync.Map  // paths of folders that tasks left, and that were looked into for files from before the job
 }
 
 // newWork returns the job that the coordinator has sent.

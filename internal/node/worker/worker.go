@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -31,11 +32,15 @@ import (
 	"berth/internal/wire"
 )
 
+// warmLoads is how long a task waits for a process that loads its modules.
+const warmLoads = 20 * time.Second
+
 // worker is the state of the process.
 type worker struct {
 	cfg     Config
 	log     *slog.Logger
 	scratch *scratch
+	disk    *ownDisk
 	link    *link
 	lanes   *process.Lanes
 	cores   *process.Cores
@@ -55,13 +60,18 @@ type worker struct {
 	standIn *standIn
 	rates   *rates
 	plant   *plant.Planter
+	warm    process.Warm
 	missing job.ResourceSet // resources that cannot be measured on this machine
 
 	mu       sync.Mutex
 	works    map[job.ID]*work
 	attempts map[job.Attempt]*attempt
-	stopping *process.Failure // the reason why nothing is started any more, or nil
-	attend   sync.WaitGroup   // running attempts
+	awaited  map[job.Attempt]chan struct{} // closed when a share of a gang comes that its first node has asked for
+	over     map[job.Attempt]bool          // shares of gangs that have ended, until the coordinator has the end of the attempt and says so
+	parts    map[string]*part              // of gangs with processes here, by their secrets
+	agents   net.Listener                  // for launch agents; nil: there was no gang yet
+	stopping *process.Failure              // the reason why nothing is started any more, or nil
+	attend   sync.WaitGroup                // running attempts
 
 	uncounted sync.Map // reasons why functions are not counted, which have been logged
 }
@@ -90,11 +100,15 @@ func Run(ctx context.Context, cfg Config) error {
 	w.stop(reason)
 	w.standIn.outlive(ctx)
 	w.shuffle.Close()
+	if w.agents != nil {
+		_ = w.agents.Close() // only connections are accepted
+	}
 	if err == nil {
 		if rerr := w.scratch.remove(); rerr != nil {
 			w.log.Warn("scratch folder stays", "dir", w.scratch.dir, "err", rerr)
 		}
 	}
+	w.disk.close(err == nil)
 	return err
 }
 
@@ -175,8 +189,9 @@ func newWorker(cfg Config) (*worker, error) {
 	if len(cfg.CPUs) > cfg.Capacity.CPUs { // others use them too, so no task has cores of its own
 		cfg.CPUs = nil
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), gpus: gpus.NewPool(cfg.GPUs), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
-		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), gpus: gpus.NewPool(cfg.GPUs), plant: &plant.Planter{Dir: cfg.Trace}, warm: process.Warm{Log: cfg.Log, Loads: warmLoads}, supply: newSupply(cfg),
+		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt),
+		awaited: make(map[job.Attempt]chan struct{}), over: make(map[job.Attempt]bool), parts: make(map[string]*part)}
 	w.monitor = &monitor{w: w, wake: make(chan struct{}, 1)}
 	w.rates = newRates(&w.cfg)
 	if err := probe.Blocks(); err != nil {
@@ -202,11 +217,13 @@ func newWorker(cfg Config) (*worker, error) {
 	if w.scratch, err = openScratch(cfg); err != nil {
 		return nil, err
 	}
+	w.disk = newOwnDisk(cfg)
 	w.dirs = &files.TaskDirs{Root: w.scratch.tasks()}
 	w.site = files.Site{Captures: &files.Captures{Root: w.scratch.tasks()}, Parts: w.scratch.parts(), Durable: files.NewDurable()}
 	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
 		return nil, err
 	}
+	w.shuffle.Gangs = w.gangHandler()
 	if cfg.Tunnel != nil {
 		w.shuffle.Tunnel = cfg.Tunnel
 	}
@@ -251,10 +268,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 		w.link.told(m.Attempt)
 		return
 	}
-	a := newAttempt(m, wk, epoch)
-	a.ahead = time.Duration(w.ahead.Load())
-	a.meter.Missing = w.missing
-	a.meter.Energy = w.energy
+	a := w.newGangAttempt(m, wk, epoch)
 	w.attempts[m.Attempt] = a
 	w.attend.Add(1)
 	switch {
@@ -286,6 +300,7 @@ func (w *worker) kill(m wire.Kill, epoch uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.attempts[m.Attempt]
+	w.release(m.Attempt)
 	f := &process.Failure{Outcome: event.Killed, Reason: m.Reason}
 	switch {
 	case a != nil:
@@ -309,6 +324,7 @@ func (w *worker) forget(id job.ID) {
 			w.end(a, &process.Failure{Outcome: event.Killed, Reason: "the job is over"})
 		}
 	}
+	maps.DeleteFunc(w.over, func(at job.Attempt, _ bool) bool { return at.Job == id })
 	wk := w.works[id]
 	delete(w.works, id)
 	w.mu.Unlock()
@@ -331,7 +347,7 @@ func (w *worker) forget(id job.ID) {
 
 // removeScratch removes the files of a job. While attempts of the job run, the last of them does this at its end.
 func (w *worker) removeScratch(id job.ID) {
-	if err := disk.RemoveTree(w.scratch.job(id)); err != nil {
+	if err := errors.Join(disk.RemoveTree(w.scratch.job(id)), w.disk.remove(id)); err != nil {
 		w.log.Warn("scratch folder of a job stays", "job", id, "err", err)
 	}
 }
@@ -340,7 +356,7 @@ func (w *worker) removeScratch(id job.ID) {
 func (w *worker) stop(reason string) {
 	w.mu.Lock()
 	if w.stopping == nil {
-		w.stopping = &process.Failure{Outcome: event.Lost, Reason: "its worker ended: " + reason}
+		w.stopping = &process.Failure{Outcome: event.Lost, Cut: true, Reason: "its worker ended: " + reason}
 	}
 	for _, a := range w.attempts {
 		w.end(a, w.stopping)

@@ -100,6 +100,24 @@ func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
 	return c.call(ctx, "POST /v1/jobs/"+string(id)+"/resume", r, nil)
 }
 
+// Set changes options of a job that is not over, and returns what its user should know.
+func (c *Client) Set(ctx context.Context, id job.ID, settings []string) ([]string, error) {
+	var was WasSet
+	err := c.call(ctx, "POST /v1/jobs/"+string(id)+"/set", Set{settings}, &was)
+	return was.Notes, err
+}
+
+// Limits returns how much all jobs may use of what they share, after a change if one is given.
+func (c *Client) Limits(ctx context.Context, change *SetLimits) ([]job.Limit, error) {
+	var l Limits
+	route, in := "GET /v1/limits", any(nil)
+	if change != nil {
+		route, in = "POST /v1/limits", change
+	}
+	err := c.call(ctx, route, in, &l)
+	return l.Limits, err
+}
+
 // Add adds tasks to an open bag, and returns which they are.
 func (c *Client) Add(ctx context.Context, id job.ID, a Add) (added Added, err error) {
 	err = c.call(ctx, "POST /v1/jobs/"+string(id)+"/tasks", a, &added)

@@ -15,31 +15,32 @@ const Version = 1
 
 // Hello describes the coordinator.
 type Hello struct {
-	Version   int    `json:"version"`
-	PID       int    `json:"pid"`
-	Address   string `json:"address"`   // the address to which workers connect
+	Version   int    `json:"version"`   // of the control interface
+	PID       int    `json:"pid"`       // its process
+	Address   string `json:"address"`   // address to which workers connect
 	Jobs      int    `json:"jobs"`      // jobs that are not over
 	Nodes     int    `json:"nodes"`     // workers that are connected
 	Started   string `json:"started"`   // RFC 3339
-	Order     string `json:"order"`     // order of jobs on the same allocations (sched.Order)
-	Scheduler string `json:"scheduler"` // name of the scheduler (sched.Scheduler)
+	Order     string `json:"order"`     // order of jobs on the same nodes: `auto`, `fifo` or `shortest`
+	Scheduler string `json:"scheduler"` // the policy that places tasks and their phases on nodes
 	// StragglerRule is the name of the rule that finds stragglers.
-	StragglerRule string         `json:"straggler_rule"`
-	Carry         leader.StandIn `json:"carry_on"`       // which processes may become a stand-in
-	StandIn       bool           `json:"stand_in"`       // it runs inside a batch job, and ends when a command asks for it
-	Keep          bool           `json:"keep"`           // allocations are kept when the job that requested them is done
-	Full          bool           `json:"full,omitempty"` // the disk of the state folder is full: nothing is started or recorded until there is room
+	StragglerRule string         `json:"straggler_rule"` // rule that finds stragglers: a name that `berth server start --straggler-rule` accepts
+	Carry         leader.StandIn `json:"carry_on"`       // stand-ins on a cluster: `on` (workers and a wake-up job), `nodes` (workers) or `off`
+	StandIn       bool           `json:"stand_in"`       // the coordinator is a stand-in: it runs inside a Slurm job
+	Keep          bool           `json:"keep"`           // allocations are kept as long as any job can use them
+	Full          bool           `json:"full,omitempty"` // the disk of the state folder is full, so nothing is started or recorded; may be absent: it is not
 	// KeepRuns is the number of runs that stay on disk when they are over, AllRuns for all; nil: berth decides.
-	KeepRuns *int `json:"keep_runs,omitempty"`
+	KeepRuns *int        `json:"keep_runs,omitempty"` // number of runs that stay on disk after they are over, 0: all; may be absent: default
+	Limits   []job.Limit `json:"limits,omitempty"`    // what `berth limit` set, which prints this key alone; may be absent: nothing
 }
 
 // Server is the description of the coordinator that commands print.
 type Server struct {
-	Running bool `json:"running"`
+	Running bool `json:"running"` // a coordinator runs
 	Hello
 	// There is the stand-in that runs on another machine, or nil.
-	There  *leader.Owner `json:"stand_in_elsewhere,omitempty"`
-	Chosen leader.Choice `json:"chosen"` // also applies to the next coordinator
+	There  *leader.Owner `json:"stand_in_elsewhere,omitempty"` // the stand-in on another machine, `running` is false then; may be absent: none
+	Chosen leader.Choice `json:"chosen"`                       // what flags of `berth server start` chose, until `berth server stop`
 }
 
 // Submit is the request to accept a run whose folder is complete.
@@ -79,13 +80,34 @@ type Cancel struct {
 
 // States has a word for the state of each task that was asked for, as berth status JOB TASK prints it.
 type States struct {
-	States []string `json:"states"`
+	States []string `json:"states"` // `waiting`, `running`, `done`, `failed` or `cancelled`, in the order of the question
 }
 
 // Resume is the request to continue a job that is over.
 type Resume struct {
 	Failed bool     `json:"failed"`        // failed tasks are tried again
 	Env    []string `json:"env,omitempty"` // as in Submit
+}
+
+// Limits are the limits of the user, by name.
+type Limits struct {
+	Limits []job.Limit `json:"limits"` // what jobs share
+}
+
+// SetLimits is the request to change limits, which Limits answers.
+type SetLimits struct {
+	Limits map[string]int `json:"limits,omitempty"`
+	Remove []string       `json:"remove,omitempty"`
+}
+
+// Set is the request to change options of a job that is not over.
+type Set struct {
+	Settings []string `json:"settings"` // NAME=VALUE
+}
+
+// WasSet is what follows from it.
+type WasSet struct {
+	Notes []string `json:"notes"` // what people should know
 }
 
 // Running is a list of the attempts of a job that run, in the order of their tasks.
@@ -100,12 +122,12 @@ type Printed struct {
 
 // Explanation has the reasons for the present state of a job, one line for each.
 type Explanation struct {
-	Lines []string `json:"lines"`
+	Lines []string `json:"lines"` // why the job is in its present state, as text
 }
 
 // Jobs is a list of jobs, the newest last.
 type Jobs struct {
-	Jobs []report.JobView `json:"jobs"`
+	Jobs []report.JobView `json:"jobs"` // the jobs that were asked for
 }
 
 // Held is a list of allocations of batch systems, the oldest first: those that wait for work, those that have some, and those that are over.

@@ -18,6 +18,15 @@ import (
 // parameter carry out what the engine has decided (step.Perform). They run in the loop.
 func (s *Server) Kill(a step.Kill) { s.send(a.Node, a) }
 
+// Join sends a worker its share of a gang.
+func (s *Server) Join(a step.Join) {
+	_ = s.sendJob(a.Node, a.Attempt.Job) // if the job is too large to be sent, its first node says so
+	s.send(a.Node, a)
+}
+
+// Leave has a worker end what is left of a gang.
+func (s *Server) Leave(a step.Leave) { s.send(a.Node, a) }
+
 // Grant sends an attempt the grant up to a phase.
 func (s *Server) Grant(a step.Grant) { s.send(a.Node, a) }
 

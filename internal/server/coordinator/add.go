@@ -46,14 +46,14 @@ func (s *Server) takeOn(ctx context.Context, l *live, req control.Submit, work *
 				s.limitGarbage()
 			}
 		}
-		if refused = err != nil; !refused && req.Close && s.jobs[l.Spec.ID] != nil { // else it has ended meanwhile
-			err = s.step(step.Close{Job: l.Spec.ID})
+		if refused = err != nil; !refused && req.Close && s.jobs[l.run.ID] != nil { // else it has ended meanwhile
+			err = s.step(step.Close{Job: l.run.ID})
 		}
 		return err
 	})
 	if refused && r.N > 0 {
 		if err := l.Tasks.More.Cut(added.First - l.Tasks.Entries.Len()); err != nil {
-			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.Spec.ID, "err", err)
+			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.run.ID, "err", err)
 		}
 	}
 	return added, err
@@ -65,7 +65,7 @@ func (s *Server) takeOn(ctx context.Context, l *live, req control.Submit, work *
 func (s *Server) putTasks(ctx context.Context, l *live, req control.Add, work *job.Work) (added control.Added, r event.TasksAdded, err error) {
 	more, before := l.Tasks.More, l.Tasks.Entries.Len()
 	if more == nil {
-		return added, r, job.ArgumentError(string(l.Spec.ID), "the job is not an open bag", "submit one with: berth bag --open")
+		return added, r, job.ArgumentError(string(l.run.ID), "the job is not an open bag", "submit one with: berth bag --open")
 	}
 	if work != nil { // a coordinator may have died before it recorded the bag
 		err = more.Cut(0)
@@ -104,7 +104,7 @@ func (s *Server) toRecord(ctx context.Context, l *live, req control.Add, first i
 		return nil, r, err
 	}
 	for i := range specs {
-		if err := specs[i].CheckIn(req.From, l.Spec.Request.Remote.Away()); err != nil {
+		if err := specs[i].CheckIn(req.From, l.Spec); err != nil {
 			return nil, r, err
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Server) toRecord(ctx context.Context, l *live, req control.Add, first i
 		return nil, r, err
 	}
 	needs, err := s.needs(ctx, l, len(specs), func(i int) (job.Needs, string, error) { return l.needsOf(&specs[i]), specs[i].At(req.From), nil })
-	return specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs(), Shares: l.share(specs)}, err
+	return specs, event.TasksAdded{Job: l.run.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs(), Shares: l.share(specs)}, err
 }
 
 // share reports whether other jobs may write files of the same names as these tasks.

@@ -23,6 +23,8 @@ func (s *Server) handler() http.Handler {
 		"POST /v1/server/stop":      s.postStop,
 		"GET /v1/jobs":              tell(s.listJobs),
 		"GET /v1/held":              tell(s.listHeld),
+		"GET /v1/limits":            tell(s.listLimits),
+		"POST /v1/limits":           tell(s.setLimits),
 		"POST /v1/jobs":             take(func(ctx context.Context, _ job.ID, req control.Submit) error { return s.submit(ctx, req) }),
 		"GET /v1/jobs/{id}/watch":   s.ofJob(s.watchJob),
 		"GET /v1/jobs/{id}/explain": tell(s.explain),
@@ -31,6 +33,7 @@ func (s *Server) handler() http.Handler {
 		"GET /v1/jobs/{id}/events":  s.ofJob(s.streamEvents),
 		"POST /v1/jobs/{id}/resume": take(s.resume),
 		"POST /v1/jobs/{id}/cancel": take(s.cancel),
+		"POST /v1/jobs/{id}/set":    ask(s.set),
 		"POST /v1/jobs/{id}/tasks":  ask(s.addTasks),
 		"POST /v1/jobs/{id}/close":  done(s.closeBag),
 		"POST /v1/jobs/{id}/forget": done(s.forgetRun),
@@ -97,6 +100,7 @@ func (s *Server) hello(*http.Request) (any, error) {
 	err := s.inspect(func() {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()
+		h.Limits = s.engine.Limits()
 	})
 	return h, err
 }
@@ -133,7 +137,7 @@ func (s *Server) listJobs(r *http.Request) (any, error) {
 	ls := s.inOrder()
 	s.jobsMu.RUnlock()
 	for _, l := range ls {
-		if only != "" && l.Spec.ID != only {
+		if only != "" && l.run.ID != only {
 			continue
 		}
 		v := s.view(l)

@@ -40,7 +40,7 @@ type ending struct {
 // are as they stay, its summary is there, and whoever reads the history waits for its row. They do not wait for ever: the job is over, whatever a
 // file system does.
 func (s *Server) ended(l *live) {
-	s.noteUsed(l.Spec.ID)
+	s.noteUsed(l.run.ID)
 	log, rented := l.joblog, s.rentedFor(l)
 	over, archived := l.ends()
 	letGo := sync.OnceFunc(func() { close(over) })
@@ -79,7 +79,7 @@ func (s *Server) endingOf(l *live, log *joblog, rented *report.Rented) *ending {
 
 // late tells why nobody waits for the end of the job any longer.
 func (e *ending) late() {
-	e.s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", e.l.Spec.ID)
+	e.s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", e.l.run.ID)
 	e.l.with(func(j *report.Job) {
 		j.AddNote("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
 	})
@@ -127,8 +127,8 @@ func (e *ending) finish() bool {
 		}
 		e.write()
 	}
-	if err := errors.Join(e.saved, e.s.journals.Retire(e.l.Spec.ID)); err != nil {
-		e.s.log.Error("the history of a job is not whole", "job", e.l.Spec.ID, "err", err)
+	if err := errors.Join(e.saved, e.s.journals.Retire(e.l.run.ID)); err != nil {
+		e.s.log.Error("the history of a job is not whole", "job", e.l.run.ID, "err", err)
 	}
 	return true
 }
@@ -144,8 +144,8 @@ func (e *ending) awaitLog() {
 		return
 	}
 	e.s.post(func() {
-		status, known := e.s.engine.Job(e.l.Spec.ID)
-		if e.s.jobs[e.l.Spec.ID] != e.l || known && !status.State.Final() { // it was removed, or resumed
+		status, known := e.s.engine.Job(e.l.run.ID)
+		if e.s.jobs[e.l.run.ID] != e.l || known && !status.State.Final() { // it was removed, or resumed
 			return
 		}
 		e.noteLog()
@@ -154,7 +154,7 @@ func (e *ending) awaitLog() {
 			err = e.l.run.MarkArchived()
 		}
 		if err != nil { // the next coordinator does it again
-			e.s.log.Error("the summary of a job does not say that its log is complete", "job", e.l.Spec.ID, "err", err)
+			e.s.log.Error("the summary of a job does not say that its log is complete", "job", e.l.run.ID, "err", err)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func (e *ending) filed() bool {
 // tellUnwritten tells once why there is no summary.
 func (e *ending) tellUnwritten() {
 	e.tell.Do(func() {
-		e.s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", e.l.Spec.ID, "err", e.unwritten)
+		e.s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", e.l.run.ID, "err", e.unwritten)
 		e.l.with(func(j *report.Job) {
 			j.AddNote(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", e.unwritten))
 		})

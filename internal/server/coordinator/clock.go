@@ -119,7 +119,7 @@ func (s *Server) followWall() {
 // and commands give are the wall clock's.
 func (s *Server) bySteady(in step.Input) step.Input {
 	switch in.(type) {
-	case step.AllocUp, step.AllocNote, step.Planned, step.Submit, step.Resume:
+	case step.AllocUp, step.AllocNote, step.Planned, step.Submit, step.Resume, step.Set:
 		return moved(in, -s.ahead)
 	}
 	return in

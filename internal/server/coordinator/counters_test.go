@@ -17,7 +17,7 @@ import (
 func TestCountersOfARound(t *testing.T) {
 	s := newServer(options(t), leader.Choice{}, func() {})
 	spec := &job.Spec{ID: "mr-1", Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{}}
-	s.jobs[spec.ID] = &live{assignment: assignment{Decided: &rundir.Decided{Spec: spec}}, report: report.New(report.Info{ID: spec.ID, Kind: spec.Kind})}
+	s.jobs[spec.ID] = &live{run: s.home.Run(spec.ID), assignment: assignment{Decided: &rundir.Decided{Spec: spec}}, report: report.New(report.Info{ID: spec.ID, Kind: spec.Kind})}
 	ended := func(task int) event.AttemptEnded {
 		counters := map[string]int64{}
 		for i := range spec.MapReduce.CounterLimits().Counters * 3 / 5 {

@@ -46,6 +46,6 @@ func (s *Server) streamEvents(l *live, w http.ResponseWriter, r *http.Request) {
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
 	err = rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func(bool) error { return flush() }, s.moreOf(l))
 	if err != nil && !errors.Is(err, errStopped) && r.Context().Err() == nil {
-		s.log.Warn("events of a job cannot be told", "job", l.Spec.ID, "err", err)
+		s.log.Warn("events of a job cannot be told", "job", l.run.ID, "err", err)
 	}
 }

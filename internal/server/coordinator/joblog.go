@@ -20,10 +20,11 @@ import (
 // nobody reads. So neither the loop nor another job may ever wait for it. The writer needs
 // no queue, however far it falls behind: it reads the job's journal at its own pace.
 type joblog struct {
-	ended chan struct{} // closed when the job is over
-	tried chan struct{} // closed when the job is over and the log is complete, or could not be completed
-	done  chan struct{} // closed when the writer has ended
-	lack  atomic.Bool   // the job was over before the log could be completed, which is tried again
+	of    *rundir.Decided // the job; berth set may give it another spec meanwhile
+	ended chan struct{}   // closed when the job is over
+	tried chan struct{}   // closed when the job is over and the log is complete, or could not be completed
+	done  chan struct{}   // closed when the writer has ended
+	lack  atomic.Bool     // the job was over before the log could be completed, which is tried again
 
 	replaced context.Context // is over once another writer writes the file
 	replace  func()          // has the writer end, as another one writes its file
@@ -47,11 +48,11 @@ func (s *Server) startJoblog(l *live) {
 	for _, o := range s.jobs {
 		if o != l && o.joblog != nil && o.log != 0 && o.log == l.log {
 			before, anew = append(before, o.joblog), true
-			o.takeLog(l.Spec.ID)
+			o.takeLog(l.run.ID)
 			o.joblog.replace()
 		}
 	}
-	l.joblog = &joblog{ended: make(chan struct{}), tried: make(chan struct{}), done: make(chan struct{})}
+	l.joblog = &joblog{of: l.Decided, ended: make(chan struct{}), tried: make(chan struct{}), done: make(chan struct{})}
 	l.joblog.replaced, l.joblog.replace = context.WithCancel(context.Background())
 	go s.writeJoblog(l, l.joblog, before, anew)
 }
@@ -92,7 +93,7 @@ func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 		over := closed(w.ended)
 		var err error
 		if anew {
-			err = report.CreateJoblog(l.Spec.Bag.Joblog)
+			err = report.CreateJoblog(w.of.Spec.Bag.Joblog)
 		}
 		if err == nil {
 			anew, err = false, s.followJournal(l, w)
@@ -104,7 +105,7 @@ func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 			return
 		}
 		if l.lackLog(fmt.Sprintf("the job log is not complete: %v", err)); pause == roomCheck {
-			s.log.Error("the job log cannot be written; this is tried again", "job", l.Spec.ID, "err", err)
+			s.log.Error("the job log cannot be written; this is tried again", "job", l.run.ID, "err", err)
 		}
 		if over && errors.Is(err, fs.ErrNotExist) { // its folder was removed
 			return
@@ -129,16 +130,16 @@ func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 // followJournal writes all attempts of the job's journal that are not in the log yet, and
 // those that end from now on. It returns errStopped where the coordinator ends before the job, or another writer writes the file.
 func (s *Server) followJournal(l *live, w *joblog) (err error) {
-	log, err := report.ContinueJoblog(l.Spec.Bag.Joblog)
+	log, err := report.ContinueJoblog(w.of.Spec.Bag.Joblog)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	var failed error
-	run := rundir.FollowDecided(l.run, l.Decided, func(info *report.Info) {
+	run := rundir.FollowDecided(l.run, w.of, func(info *report.Info) {
 		info.Nodes, info.Reads = s.nodes, true
 		info.OnAttempt = func(row report.AttemptRow) {
-			own, entry, _ := l.Tasks.Of(l.Spec, row.Task)
+			own, entry, _ := w.of.Tasks.Of(w.of.Spec, row.Task)
 			if failed == nil {
 				failed = log.Attempt(row, own.Bag.CommandLine(entry, row.Task))
 			}

@@ -15,8 +15,8 @@ import (
 func TestListIsBrief(t *testing.T) {
 	s := running(t, options(t))
 	for _, id := range []job.ID{"bag-1", "bag-2"} {
-		l := &live{assignment: assignment{Decided: &rundir.Decided{Spec: &job.Spec{ID: id}}}}
-		l.last = &report.JobView{Status: report.Status{ID: l.Spec.ID}, Nodes: []report.NodeView{{Node: "a1/0"}}}
+		l := &live{run: s.home.Run(id), assignment: assignment{Decided: &rundir.Decided{}}}
+		l.last = &report.JobView{Status: report.Status{ID: id}, Nodes: []report.NodeView{{Node: "a1/0"}}}
 		if err := s.call(func() error { s.addJob(l); return nil }); err != nil {
 			t.Fatal(err)
 		}

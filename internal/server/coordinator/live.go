@@ -24,7 +24,7 @@ type live struct {
 	assignment
 	joblog *joblog    // the loop's own; nil: none is wanted
 	log    uint64     // stands for the path of the job's log; 0: it has none, or one that is no file
-	adding sync.Mutex // held while tasks are added
+	adding sync.Mutex // held while tasks are added, or options changed
 	added  int        // tasks that were added to an open bag, once they are recorded; the loop's own
 	spare  int        // bytes that records may use before it is asked whether there is room (spacious); adding guards it
 
@@ -41,11 +41,21 @@ type live struct {
 	last     *report.JobView         // the job as it stands in its summary; nil: there is none yet
 }
 
-// assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it.
+// assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it, and berth set: the loop does, holding mu, and
+// for a job that is not over also adding. So others read it while they hold one of these.
 type assignment struct {
 	*rundir.Decided
 	specJSON  []byte
 	specApart []byte // for nodes that do not see the user's files (job.Spec.Apart)
+}
+
+func newAssignment(d *rundir.Decided) (a assignment, err error) {
+	spec, err := json.Marshal(d.Spec)
+	apart, errApart := json.Marshal(d.Spec.Apart())
+	if err := cmp.Or(err, errApart); err != nil {
+		return a, fmt.Errorf("encode the spec of %s: %w", d.Spec.ID, err)
+	}
+	return assignment{d, spec, apart}, nil
 }
 
 // load reads a run's folder.
@@ -56,12 +66,11 @@ func (s *Server) load(id job.ID) (*live, error) {
 		return nil, err
 	}
 	d.Plan.Outlook = d.Plan.Outlook.Brief()
-	b, err := json.Marshal(d.Spec)
-	apart, errApart := json.Marshal(d.Spec.Apart())
-	if err := cmp.Or(err, errApart); err != nil {
-		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
+	a, err := newAssignment(d)
+	if err != nil {
+		return nil, err
 	}
-	l := &live{run: folder, assignment: assignment{d, b, apart}, over: make(chan struct{}), archived: make(chan struct{})}
+	l := &live{run: folder, assignment: a, over: make(chan struct{}), archived: make(chan struct{})}
 	if d.Spec.Bag != nil && d.Spec.Bag.Joblog != "" && !report.IsStream(d.Spec.Bag.Joblog) {
 		l.log = files.PathNumber(d.Spec.Bag.Joblog)
 	}

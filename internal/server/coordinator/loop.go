@@ -166,6 +166,7 @@ func (s *Server) loop(ctx context.Context) (err error) {
 			s.lookAtQueues()
 		case <-sync:
 			s.syncJournals()
+			s.closeOrphans()
 		case <-ctx.Done():
 			if closed(s.own.Lost()) {
 				return leader.ErrTakenOver

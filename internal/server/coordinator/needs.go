@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,23 +15,29 @@ import (
 
 // needs returns which of so many tasks have which needs. A task that no node could run is refused.
 func (s *Server) needs(ctx context.Context, l *live, tasks int, own rundir.OwnNeeds) (job.NeedsList, error) {
-	place := placing{l: l, sizes: []job.Resources{l.Plan.Alloc.PerNode}}
+	place := placing{l: l, sizes: []nodeSize{{l.Plan.Alloc.PerNode, max(1, l.Plan.Alloc.Nodes)}}}
 	if l.Plan.Alloc.Elastic {
-		place.more = func() ([]job.Resources, error) { return s.nodeSizes(ctx, l) }
+		place.more = func() ([]nodeSize, error) { return s.nodeSizes(ctx, l) }
 	}
 	list, err := own.List(tasks, place.as)
 	if len(list.Further) >= job.MaxNeeds && err == nil {
-		err = job.ConfigError(string(l.Spec.ID), fmt.Sprintf("the tasks have %d different needs, and at most %d are possible", len(list.Further), job.MaxNeeds-1),
+		err = job.ConfigError(string(l.run.ID), fmt.Sprintf("the tasks have %d different needs, and at most %d are possible", len(list.Further), job.MaxNeeds-1),
 			"round what they need, or divide them among several bags")
 	}
 	return list, err
 }
 
+// nodeSize is what nodes have, and how many that have so much one allocation can have.
+type nodeSize struct {
+	job.Resources
+	nodes int
+}
+
 // placing finds nodes for the tasks of one call.
 type placing struct {
 	l     *live
-	sizes []job.Resources                 // what nodes have on which the job's tasks could run
-	more  func() ([]job.Resources, error) // the sizes of further nodes that the job could get; nil: sizes has all
+	sizes []nodeSize                 // of the nodes on which the job's tasks could run
+	more  func() ([]nodeSize, error) // the sizes of further nodes that the job could get; nil: sizes has all
 }
 
 // as returns the needs by which a task with these needs of its own is placed: as coarse as nodes allow. It returns an error if no node
@@ -48,30 +55,37 @@ func (p *placing) as(own job.Needs, where string) (job.Needs, error) {
 			return own, nil
 		}
 	}
-	need := own.In(p.l.Spec.Bag.Needs()).Resources()
-	largest := slices.MaxFunc(p.sizes, func(a, b job.Resources) int {
-		return cmp.Or(cmp.Compare(min(a.GPUs, need.GPUs), min(b.GPUs, need.GPUs)), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Mem, b.Mem))
+	need := own.In(p.l.Spec.Bag.Needs())
+	largest := slices.MaxFunc(p.sizes, func(a, b nodeSize) int {
+		return cmp.Or(cmp.Compare(min(a.GPUs, need.GPUs), min(b.GPUs, need.GPUs)), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Mem, b.Mem), cmp.Compare(a.nodes, b.nodes))
 	})
-	return own, job.ConfigError(where, fmt.Sprintf("the task needs %s, and the largest node has %s", need.Words(), largest.Words()),
-		"let it need less, or run the bag where nodes are larger")
+	what, do := fmt.Sprintf("the task needs %s, and the largest node has %s", need.Words(), largest.Words()), "let it need less, or run the bag where nodes are larger"
+	if n := need.NodesOf(largest.Resources); n > 1 {
+		what = fmt.Sprintf("the task needs %s, at least %s of %s, and may have %d", need.Words(), job.Count(n, "node"), largest.Words(), largest.nodes)
+		do = "let it need less, or run the bag where there are more nodes"
+	}
+	return own, job.ConfigError(where, what, do)
 }
 
-// on makes the needs of a task coarse and reports whether it fits a node. Memory stays as it is if no node has as much as the coarse one.
+// on makes the needs of a task coarse and reports whether nodes hold it. Memory stays as it is if none have as much as the coarse one.
 func (p *placing) on(own *job.Needs) bool {
 	bag, coarse := p.l.Spec.Bag.Needs(), own.Coarse()
 	for _, mem := range [...]int64{coarse.Mem, own.Mem} {
 		n := coarse
 		n.Mem = mem
-		if slices.ContainsFunc(p.sizes, n.In(bag).Resources().Fits) {
-			*own = n
-			return true
+		all := n.In(bag)
+		for _, size := range p.sizes {
+			if on := all.NodesOf(size.Resources); on > 0 && on <= size.nodes {
+				*own = n
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// nodeSizes returns what the nodes have on which a batch system could run tasks of the job, each size once.
-func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources, err error) {
+// nodeSizes returns what the nodes have on which a batch system could run tasks of the job, each size of a partition once.
+func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []nodeSize, err error) {
 	a := &l.Plan.Alloc
 	_, snap, err := s.snapshot(ctx, queueOf{a.On, a.Batch.Cluster})
 	if err != nil {
@@ -81,11 +95,26 @@ func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources,
 	for partition := range strings.SplitSeq(a.Batch.Partitions(), ",") {
 		nodes, _ := snap.Usable(cluster.View{Partition: partition, PerNode: job.Resources{CPUs: 1}, Constraint: a.Batch.Constraint, Account: a.Batch.Account,
 			Asks: strings.Join(a.Batch.Args, " ")})
+		most := math.MaxInt
+		for _, p := range snap.Queue.Partitions {
+			if p.Name == partition {
+				most = min(cmp.Or(p.MaxNodes, most), cmp.Or(l.Spec.Request.MaxNodes, most))
+			}
+		}
+		from := len(sizes)
 		for _, i := range nodes {
 			has := snap.Nodes[i].Capacity
 			has.Disk, has.Net = 0, 0
-			if !slices.Contains(sizes, has) {
-				sizes = append(sizes, has)
+			if !slices.ContainsFunc(sizes[from:], func(s nodeSize) bool { return s.Resources == has }) {
+				sizes = append(sizes, nodeSize{Resources: has})
+			}
+		}
+		for k := range sizes[from:] {
+			size := &sizes[from+k]
+			for _, i := range nodes {
+				if size.Fits(snap.Nodes[i].Capacity) && size.nodes < most {
+					size.nodes++
+				}
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (e *ending) notify() {
 		lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 		text = strings.TrimSuffix(text+": "+lines[len(lines)-1], ": ")
 	}
-	e.s.log.Error(text, "job", e.l.Spec.ID)
+	e.s.log.Error(text, "job", e.l.run.ID)
 	e.view.Notes = append(slices.Clone(e.view.Notes), job.Shorten(text, 300))
 	_ = e.l.writeSummary(e.view) // the log has it
 }

@@ -41,7 +41,7 @@ func (s *Server) Plan(a step.Plan) {
 // planRest decides what is to be asked for on behalf of the job beside what there is.
 func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan, error) {
 	l.mu.Lock()
-	old := l.Plan
+	old, spec := l.Plan, l.Spec // which berth set may replace meanwhile
 	l.mu.Unlock()
 	d, snap, err := s.snapshot(ctx, queueOf{old.Alloc.On, old.Alloc.Batch.Cluster})
 	if err != nil {
@@ -49,13 +49,13 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	}
 	s.queues.Observe(&snap)
 	tester, _ := d.(driver.Tester)
-	prof, err := rundir.Profile(ctx, s.store(), l.Spec, old.NodeType)
+	prof, err := rundir.Profile(ctx, s.store(), spec, old.NodeType)
 	if err != nil {
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
-	own := rundir.OwnProfiles(ctx, s.store(), l.Spec, a.Remaining.Needs, old.NodeType)
+	own := rundir.OwnProfiles(ctx, s.store(), spec, a.Remaining.Needs, old.NodeType)
 	l.mu.Lock() // over what the run has measured
-	q := plan.Question{Now: wallNow(), Snap: snap.Physical(l.Spec.Request.BatchArgs), Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
+	q := plan.Question{Now: wallNow(), Snap: snap.Physical(spec.Request.BatchArgs), Spec: rundir.Limited(s.home, spec, &snap), Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
 	q.Own = l.own(own)
 	l.mu.Unlock()
 	return rundir.PlanChecked(ctx, s.home, q, tester)

@@ -33,6 +33,11 @@ func (s *Server) recover() error {
 	if err != nil {
 		return err
 	}
+	limits, err := s.home.Limits()
+	if err != nil {
+		s.log.Error("the limits of what tasks use cannot be read; such tasks wait until they are set again (berth limit)", "err", err)
+	}
+	s.engine.SetLimits(limits)
 	s.clock.notBefore(last)
 	s.ahead = s.clock.ahead() // drivers will report again when allocations end
 	for id, n := range torn {
@@ -134,7 +139,7 @@ func submitted(r statedir.Run) bool {
 // reload returns a job that is to be resumed. If the job is not in memory, because it was over, its
 // journal is replayed into fresh, which was loaded from its folder. It runs in the loop.
 func (s *Server) reload(fresh *live) (*live, error) {
-	id := fresh.Spec.ID
+	id := fresh.run.ID
 	if l := s.jobs[id]; l != nil {
 		return l, nil
 	}

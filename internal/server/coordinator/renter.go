@@ -112,7 +112,9 @@ func (s *Server) bagsOn(r job.AllocRequest) (bags []step.JobStatus, need job.Res
 		default:
 			bags = append(bags, j)
 			n := s.jobs[j.ID].Spec.Bag.Need
-			need.CPUs, need.GPUs = max(need.CPUs, n.CPUs), max(need.GPUs, n.GPUs)
+			if need.CPUs = max(need.CPUs, n.CPUs); n.Vector().GPU > need.Vector().GPU {
+				need.GPUs, need.GPUShare = n.GPUs, n.GPUShare
+			}
 		}
 	}
 	return bags, need
@@ -145,7 +147,7 @@ func (x *renting) state(bags []step.JobStatus, need job.Resources, hired []drive
 // rentedFor returns what a job that has just ended came to on rented machines, nil where it had none. Where jobs share them each is told what
 // all cost by then.
 func (s *Server) rentedFor(l *live) *report.Rented {
-	j, known := s.engine.Job(l.Spec.ID)
+	j, known := s.engine.Job(l.run.ID)
 	for id, x := range s.renting {
 		d, rents := s.backends.driver(x.request.On).(driver.Renter)
 		if !known || !rents || job.ShapeOf(x.request) != job.ShapeOf(j.Alloc) {

@@ -86,6 +86,7 @@ type Server struct {
 	syncing     atomic.Bool
 	pruning     atomic.Bool
 	looking     atomic.Bool // at the queues of batch systems
+	orphans     atomic.Bool // are looked for
 	watchers    atomic.Int64
 	refusals    refusals
 	beside      sync.WaitGroup  // plans, the archiving of jobs that are over, and other work beside the loop
@@ -285,6 +286,7 @@ func (s *Server) adopt() {
 			})
 		}
 		s.collect(s.engine.Recover(s.round.at))
+		s.completeSets()
 		s.round.after = append(s.round.after, s.prune)
 		s.unguarded = true
 	})
@@ -301,7 +303,7 @@ func (s *Server) lookup(id job.ID) *live {
 func (s *Server) addJob(l *live) {
 	s.jobsMu.Lock()
 	defer s.jobsMu.Unlock()
-	s.jobs[l.Spec.ID] = l
+	s.jobs[l.run.ID] = l
 	s.limitGarbage()
 }
 
@@ -336,7 +338,7 @@ func (s *Server) limitGarbage() {
 // inOrder returns the jobs, oldest first.
 func (s *Server) inOrder() []*live {
 	return slices.SortedFunc(maps.Values(s.jobs), func(a, b *live) int {
-		return cmp.Compare(statedir.RunNumber(a.Spec.ID), statedir.RunNumber(b.Spec.ID))
+		return cmp.Compare(statedir.RunNumber(a.run.ID), statedir.RunNumber(b.run.ID))
 	})
 }
 

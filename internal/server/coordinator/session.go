@@ -173,7 +173,7 @@ func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
 	}
 	limit := l.Spec.MapReduce.CounterLimits().Counters
 	n := 0
-	l.with(func(j *report.Job) { n = j.CountersWith(append(s.round.counters(l.Spec.ID), r.Counters)...) })
+	l.with(func(j *report.Job) { n = j.CountersWith(append(s.round.counters(l.run.ID), r.Counters)...) })
 	if n > limit {
 		r.Outcome, r.Counters = event.Broken, nil
 		r.Reason = fmt.Sprintf("the tasks of the job together reported %d counters, more than %d; count by fewer names, or allow more with -D %s=N",

@@ -61,7 +61,7 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	if err := s.workNeeds(ctx, l, &work); err != nil {
 		return err
 	}
-	if b := l.Spec.Bag; b != nil && b.NeedsFrom == nil && l.Plan.Alloc.Remote.Away() {
+	if b := l.Spec.Bag; b != nil && b.NeedsFrom == nil && (b.Local || l.Plan.Alloc.Remote.Away()) {
 		work.DataHosts = transfer.Shared(l.Spec, l.Tasks.Entries.Len(), l.Tasks.Entries.At)
 	}
 	if err := s.spacious(l, event.JobSubmitted{Work: work}); err != nil {
@@ -118,13 +118,13 @@ func recordable(r event.Record) (int, error) {
 
 // acceptJob adds a new job to memory and to the engine. It runs in the loop.
 func (s *Server) acceptJob(l *live, work job.Work) error {
-	if err := s.withdrawn(l.Spec.ID); err != nil { // meanwhile, and a journal that cannot be made would end the loop
+	if err := s.withdrawn(l.run.ID); err != nil { // meanwhile, and a journal that cannot be made would end the loop
 		return err
 	}
 	s.addJob(l)
 	err := s.step(step.Submit{Work: work})
 	if err != nil {
-		s.removeJob(l.Spec.ID)
+		s.removeJob(l.run.ID)
 	}
 	return err
 }

@@ -233,6 +233,9 @@ func TestSubmitWithTasks(t *testing.T) {
 	if err := s.submit(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), "in:2: the task needs 9,999 cores") {
 		t.Errorf("a task that fits no node: %v", err)
 	}
+	if err := s.submit(t.Context(), with(`{"name":"a"}`, `{"ranks":9999}`)); err == nil || !strings.Contains(err.Error(), "in:2: the task needs 9,999 ranks of 1 core") {
+		t.Errorf("a gang that fits on no nodes: %v", err)
+	}
 	if _, err := os.Stat(s.home.JournalOf(wrong.ID)); err == nil || s.lookup(wrong.ID) != nil {
 		t.Error("a bag that was refused is recorded")
 	}

@@ -18,7 +18,7 @@ const maxOver = 16
 func (s *Server) tidy() {
 	var over []*live // and archived, oldest first
 	for _, l := range s.inOrder() {
-		status, known := s.engine.Job(l.Spec.ID)
+		status, known := s.engine.Job(l.run.ID)
 		if _, archived := l.ends(); known && status.State.Final() && closed(archived) && !l.joblog.lacks() {
 			over = append(over, l)
 		}
@@ -34,7 +34,7 @@ func (s *Server) tidy() {
 // dismiss removes a job that is over from memory, if nodes have no map outputs of it or if must is
 // true. Workers are then told to remove what they have of the job. It runs in the loop.
 func (s *Server) dismiss(l *live, must bool) bool {
-	id := l.Spec.ID
+	id := l.run.ID
 	if !s.engine.Dismiss(id, must) {
 		return false
 	}

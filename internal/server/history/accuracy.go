@@ -14,67 +14,67 @@ import (
 // Accuracy compares predictions with what happened, over all runs and for each application.
 type Accuracy struct {
 	Score
-	Applications []AppScore `json:"applications"` // by name
+	Applications []AppScore `json:"applications"` // the runs of each application
 }
 
 // AppScore is the score of one application's runs.
 type AppScore struct {
-	App string `json:"app"` // predict.Application
+	App string `json:"app"` // what the application is known by in the history
 	Score
 }
 
 // Score compares the predictions for some runs with what happened.
 type Score struct {
-	Runs   int `json:"runs"`   // done, with a predicted run time
+	Runs   int `json:"runs"`   // runs that are done and had a predicted run time
 	Below  int `json:"below"`  // ended before the lower bound
 	Within int `json:"within"` // ended between the bounds
 	Above  int `json:"above"`  // ended after the upper bound
 
 	// MedianRatio and WorstRatio are the actual time divided by the upper bound. A wall time
 	// that is requested by the upper bound is long enough as long as they are at most 1.
-	MedianRatio float64 `json:"median_ratio"`
-	WorstRatio  float64 `json:"worst_ratio"`
+	MedianRatio float64 `json:"median_ratio"` // actual time over upper bound, median
+	WorstRatio  float64 `json:"worst_ratio"`  // likewise, greatest
 
-	Start      Errors `json:"start"`      // from submission to the first attempt, where there is a queue
-	Run        Errors `json:"run"`        // from the first attempt to the end
-	Turnaround Errors `json:"turnaround"` // from submission to the end, where there is a queue
-	Cost       Errors `json:"cost"`       // of rented machines, in the currency of their prices instead of seconds
+	Start      Errors `json:"start"`      // seconds from submission to the first attempt, where there was a queue
+	Run        Errors `json:"run"`        // seconds from the first attempt to the end
+	Turnaround Errors `json:"turnaround"` // seconds from submission to the end, where there was a queue
+	Cost       Errors `json:"cost"`       // of rented machines that `berth front` chose, not in seconds but as their prices
 
-	Ends EndErrors `json:"ends"` // of running tasks, expected when half of their time was over
-	Band Band      `json:"band"` // of starts that the history of the queue predicted
+	Ends EndErrors `json:"ends"` // ends of running tasks, expected when half of their time was over; errors in whole percents
+	Band Band      `json:"band"` // where starts fell beside the bands of 80 % that the history of the queue predicted
 }
 
 // EndErrors sums up how far off the expected ends of running tasks were when half of their time was over, as fractions of that time. An error
 // is rounded away from 0 to whole percents.
 type EndErrors struct {
-	Tasks     int     `json:"tasks"`
-	MedianAbs float64 `json:"median_abs_error"`
-	Mean      float64 `json:"mean_error"` // mean of the signed errors: above 0: tasks took longer than expected
-	Near      float64 `json:"near_share"` // fraction of tasks whose error was at most a tenth
+	Tasks     int     `json:"tasks"`            // tasks that were done whose end was expected
+	MedianAbs float64 `json:"median_abs_error"` // median of the errors, without their signs, as a part of the task's time
+	Mean      float64 `json:"mean_error"`       // mean of the errors; above 0: tasks took longer than expected on average
+	Near      float64 `json:"near_share"`       // share of the tasks off by at most 10 % of the time that they took, 0 to 1
 }
 
 // Band is how starts fell into the bands that were predicted for them. A calibrated band has a tenth of them before it and after it, and two
 // fifths in each half of it.
 type Band struct {
-	Starts int     `json:"starts"`
-	Before float64 `json:"before"` // fractions of the starts: before the band,
-	Lower  float64 `json:"lower"`  // between its begin and the predicted median,
-	Upper  float64 `json:"upper"`  // between the median and its end,
-	After  float64 `json:"after"`  // after its end
+	Starts int     `json:"starts"` // starts with a band
+	Before float64 `json:"before"` // share of them before the band: 0.1 if it is calibrated
+	Lower  float64 `json:"lower"`  // in it and no later than the predicted median: 0.4
+	Upper  float64 `json:"upper"`  // in it and later than that, or later than it by 30 s at most: 0.4
+	After  float64 `json:"after"`  // later: 0.1
 }
 
 // Errors sums up the errors of the predictions of one time. An error is the actual minus the
 // predicted time in seconds; it is negative if the actual time was shorter.
 type Errors struct {
-	Runs      int     `json:"runs"` // runs whose time was predicted and is known
-	MeanAbs   float64 `json:"mean_abs_error_s"`
-	MedianAbs float64 `json:"median_abs_error_s"`
-	Mean      float64 `json:"mean_error_s"`  // mean of the signed errors: the bias of the predictions
-	Within    float64 `json:"within_share"`  // fraction of runs whose time was between the bounds, 0…1
-	Near      float64 `json:"near_share"`    // fraction of runs whose error was at most a tenth of the prediction, 0…1
-	Worst     float64 `json:"worst_error_s"` // the signed error with the largest absolute value
-	WorstPred float64 `json:"worst_pred_s"`  // the prediction for the run with the worst error
-	WorstRun  job.ID  `json:"worst_run"`     // the id of that run; empty if there is none
+	Runs      int     `json:"runs"`               // runs for which both the predicted and the actual time are known
+	MeanAbs   float64 `json:"mean_abs_error_s"`   // mean of the errors, without their signs
+	MedianAbs float64 `json:"median_abs_error_s"` // median of the errors, without their signs
+	Mean      float64 `json:"mean_error_s"`       // mean of the errors; above 0: the actual times were longer than predicted on average
+	Within    float64 `json:"within_share"`       // share of the runs within the bounds, 0 to 1
+	Near      float64 `json:"near_share"`         // share of the runs off by at most 10 % of what was predicted, 0 to 1
+	Worst     float64 `json:"worst_error_s"`      // the greatest error, with its sign
+	WorstPred float64 `json:"worst_pred_s"`       // what was predicted for that run
+	WorstRun  job.ID  `json:"worst_run"`          // the id of that run; empty: there is none
 }
 
 // startGrace is by how much the start of a run may exceed its prediction and still count as

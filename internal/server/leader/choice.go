@@ -14,16 +14,16 @@ import (
 // beside the journal, so that it also applies to the coordinator that follows one that died or ended without work. It
 // is removed when the user stops the coordinator.
 type Choice struct {
-	Order string `json:"order,omitempty"` // a sched.Order; empty: not chosen
-	Keep  *bool  `json:"keep,omitempty"`  // allocations are kept; nil: not chosen
+	Order string `json:"order,omitempty"` // may be absent: not given
+	Keep  *bool  `json:"keep,omitempty"`  // may be absent: not given
 	// Scheduler is the name of a sched.Scheduler; empty: not chosen.
-	Scheduler string `json:"scheduler,omitempty"`
+	Scheduler string `json:"scheduler,omitempty"` // may be absent: not given
 	// KeepRuns is the number of runs that stay on disk when they are over, 0 for all; nil: not chosen.
-	KeepRuns *int `json:"keep_runs,omitempty"`
+	KeepRuns *int `json:"keep_runs,omitempty"` // may be absent: not given
 	// StragglerRule is the name of the rule that finds stragglers; empty: not chosen.
-	StragglerRule string `json:"straggler_rule,omitempty"`
+	StragglerRule string `json:"straggler_rule,omitempty"` // may be absent: not given
 	// StandIn says who carries on when no coordinator is left; empty: nothing is chosen.
-	StandIn StandIn `json:"stand_in,omitempty"`
+	StandIn StandIn `json:"stand_in,omitempty"` // may be absent: not given
 }
 
 // StandIn says who carries on with the jobs of a batch system when no coordinator is left.

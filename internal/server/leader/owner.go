@@ -31,12 +31,12 @@ const (
 type Owner struct {
 	// ID is different for every coordinator. A coordinator that was paused for long recognises itself by it, because
 	// the process number and the start may be equal on two machines.
-	ID      string    `json:"id,omitempty"`
-	Host    string    `json:"host"` // as os.Hostname returns it
-	PID     int       `json:"pid"`
+	ID      string    `json:"id,omitempty"`       // different for every coordinator
+	Host    string    `json:"host"`               // its machine
+	PID     int       `json:"pid"`                // its process
 	StandIn bool      `json:"stand_in,omitempty"` // it runs inside an allocation, and ends when a command asks for it
 	Started time.Time `json:"started"`
-	Alive   time.Time `json:"alive"` // by its own clock; only a change of this value is evaluated
+	Alive   time.Time `json:"alive"` // when it last reported that it runs, by its own clock
 }
 
 // ElsewhereError means that the user's coordinator runs on another machine.

@@ -77,19 +77,19 @@ func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time, suspended
 
 // AllocView is an allocation of a batch system that a job has, had or waits for.
 type AllocView struct {
-	Alloc     string        `json:"alloc"`
+	Alloc     string        `json:"alloc"` // `a3`
 	Partition string        `json:"partition,omitempty"`
-	State     string        `json:"state"`    // waiting, running, over
-	Nodes     int           `json:"nodes"`    // requested
-	Up        int           `json:"nodes_up"` // nodes whose workers answer
-	PerNode   job.Resources `json:"per_node"`
-	TimeS     float64       `json:"time_s"` // requested wall time; 0: unlimited
+	State     string        `json:"state"`    // `waiting` (in the queue), `running`, `over`
+	Nodes     int           `json:"nodes"`    // number of nodes that were requested
+	Up        int           `json:"nodes_up"` // number of nodes whose workers answer
+	PerNode   job.Resources `json:"per_node"` // what each node has
+	TimeS     float64       `json:"time_s"`   // requested wall time in seconds; 0: unlimited
 
 	Requested time.Time `json:"requested"`
 	Start     time.Time `json:"expected_start,omitzero"` // while it waits
-	Note      string    `json:"note,omitempty"`          // while it waits: for what; then: why its nodes do not work
+	Note      string    `json:"note,omitempty"`          // what it waits for, as the batch system says, or why its nodes do not work
 	Began     time.Time `json:"began,omitzero"`
-	Ends      time.Time `json:"ends,omitzero"` // its wall time
+	Ends      time.Time `json:"ends,omitzero"` // when its wall time is over
 	Ended     time.Time `json:"ended,omitzero"`
 	Reason    string    `json:"reason,omitempty"` // why it is over
 }
@@ -102,11 +102,11 @@ const maxAllocs = 50
 
 // Waits is what a job waits for in the queue of a batch system.
 type Waits struct {
-	Nodes int       `json:"nodes"` // of all allocations that have not begun, or whose nodes are not ready while no other is
-	Since time.Time `json:"since"` // the first of them was asked for
-	ForS  float64   `json:"for_s"` // seconds since then
-	Start time.Time `json:"expected_start,omitzero"`
-	Note  string    `json:"note,omitempty"` // what the one waits for that should begin first
+	Nodes int       `json:"nodes"`                   // nodes of all its allocations that have not begun, and if no node is up, of those that have
+	Since time.Time `json:"since"`                   // when the first of them was requested
+	ForS  float64   `json:"for_s"`                   // seconds since then
+	Start time.Time `json:"expected_start,omitzero"` // when the first of them is expected to begin
+	Note  string    `json:"note,omitempty"`          // what the first of them waits for, or that it has begun
 }
 
 // allocs returns the job's allocations, the oldest first: those requested for it, those on which it ran, and, as

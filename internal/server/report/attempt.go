@@ -16,6 +16,7 @@ import (
 type attempt struct {
 	id      job.Attempt
 	node    job.NodeID
+	gang    []event.Share // of several ranks, that on node first; nil: it is one process
 	started job.Time
 	mem     int64       // that it may use, in bytes; 0: not limited
 	phase   uint8       // position, 1 to 3; 0: it has not begun
@@ -147,7 +148,8 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		delete(j.lost, j.last(i)) // only the last attempt of a task can come back
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
 	}
-	a.node, a.mem = r.Node, r.Mem
+	a.node, a.gang = r.Node, r.Gang
+	a.mem = r.Mem * int64(a.ranks())
 	j.sent[a.id] = a
 	if lead := j.onNode(r.Behind-1, r.Node); lead != nil && lead.follower == nil {
 		a.line, lead.line, a.behind, lead.follower = true, true, lead, a
@@ -179,7 +181,9 @@ func (j *Job) begin(at job.Time, a *attempt) {
 	}
 	a.span = j.info.Spans.begin(at, a, g.phases[0].phase)
 	j.take(at, a)
-	j.useNode(a.node, a.started).running++
+	for node := range a.nodes() {
+		j.useNode(node, a.started).running++
+	}
 	if pos := j.tasks.table[i].pos; pos == posFailed || pos < a.phase {
 		j.tasks.move(i, a.phase)
 	}
@@ -279,31 +283,40 @@ func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
 
 // passOn passes an attempt that is over to the functions and folds in Info.
 func (j *Job) passOn(r *ending) {
-	j.spend(r.node, r.Stats)
+	for node, stats := range r.byNode() {
+		j.spend(node, stats)
+		if j.info.Usage != nil {
+			j.info.Usage.Add(node, stats)
+		}
+	}
 	if r.Warning != "" {
 		j.warn(r.Attempt.Task, r.Warning)
 	}
 	j.noteOutputs(r.AttemptEnded)
-	if j.info.Usage != nil {
-		j.info.Usage.Add(r.node, r.Stats)
-	}
 	if j.info.OnAttempt != nil {
 		j.info.OnAttempt(j.row(r))
 	}
 }
 
-// countOutcome counts how the attempt ended, for the job and for its node, and moves its task.
+// countOutcome counts how the attempt ended, for the job and for its nodes, and moves its task.
 func (j *Job) countOutcome(r *ending) {
-	u, t := j.nodeUse(r.node), r.task
-	u.running--
+	t := r.task
+	for node := range r.nodes() {
+		switch u := j.nodeUse(node); r.Outcome {
+		case event.Done:
+			u.running, u.done = u.running-1, u.done+1
+		case event.Failed, event.Broken:
+			u.running, u.failed = u.running-1, u.failed+1
+		default:
+			u.running--
+		}
+	}
 	*j.sums.of(r.Outcome)++
 	switch r.Outcome {
 	case event.Done:
-		u.done++
 		j.attemptDone(r)
 		return
 	case event.Failed:
-		u.failed++
 		t.fails++
 		if limit := j.tasks.limit(r.Attempt.Task); r.Last && t.live == 0 {
 			t.fails = max(t.fails, uint16(min(limit, math.MaxUint16)))
@@ -312,8 +325,6 @@ func (j *Job) countOutcome(r *ending) {
 		r.wasted, j.lost[r.id] = r.seconds, r.attempt
 	case event.Killed:
 		t.again = t.again || r.Returned
-	case event.Broken:
-		u.failed++
 	case event.Outgrown, event.Requeued:
 		t.again = t.live == 0 && t.pos != posDone
 	}

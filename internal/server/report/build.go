@@ -20,7 +20,7 @@ func (j *Job) View(now job.Time) JobView {
 		Retries:     j.sums.retries,
 		Attempts:    j.sums.Attempts,
 		OutputsLost: j.sums.outputsLost, TasksSkipped: j.sums.skipped,
-		After: slices.Clone(j.after), Weight: j.work.Share(), Energy: j.energy(now),
+		After: slices.Clone(j.after), Weight: j.work.Share(), Priority: j.work.Priority, Energy: j.energy(now),
 		WastedS:     round(j.sums.wasted),
 		Application: j.info.Application, Account: j.work.Alloc.Batch.Account,
 		At:        stamp(now),
@@ -223,6 +223,7 @@ func (j *Job) runningViews(now job.Time) []RunningView {
 			Task: a.id.Task, Name: j.TaskName(a.id.Task), Input: j.taskInput(a.id.Task), Attempt: a.id.N,
 			Node: string(a.node), Host: j.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
 			Seconds: age(a), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
+			Shares: j.shares(a),
 		}
 		if a.waits && int(a.phase) < len(g.phases) {
 			v.Status = "waits to begin " + g.phases[a.phase].phase.String()

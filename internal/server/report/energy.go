@@ -17,8 +17,8 @@ const (
 // Energy is the electric energy that a job consumed.
 type Energy struct {
 	Joules float64 `json:"joules"`
-	Idle   float64 `json:"idle_joules"` // the part that its nodes would have consumed without work; 0 if measured
-	Source string  `json:"source"`      // measured, estimated
+	Idle   float64 `json:"idle_joules"` // part of it that idle nodes would have used; 0 if the energy is measured
+	Source string  `json:"source"`      // `measured` (counters of the processors) or `estimated` (by `--node-power`)
 }
 
 // addWork adds core-seconds to the work of all jobs on a node. A job's fraction of them is its share of the node's idle energy.

@@ -10,29 +10,31 @@ import (
 
 // Event is something that happened to a job or to one of its tasks, a line of `berth watch --json`. Values that do not apply are absent.
 type Event struct {
-	Seq   int64     `json:"seq"` // from 0, without gaps
+	Seq   int64     `json:"seq"` // number of the line, from 0 and without gaps
 	At    time.Time `json:"at"`
-	Event string    `json:"event"` // queued, started, ended, skipped, cancelled; of the job: closed, resumed, over
+	Event string    `json:"event"` // `queued`, `started`, `ended`, `skipped`, `cancelled`; of jobs `closed`, `set`, `resumed`, `over`
 
-	Task    *int   `json:"task,omitempty"` // from 0
-	Name    string `json:"name,omitempty"`
-	Attempt int    `json:"attempt,omitempty"`
-	Mem     int64  `json:"mem_bytes,omitempty"` // that the attempt may use
-	Node    string `json:"node,omitempty"`
-	Host    string `json:"host,omitempty"`
+	Task    *int   `json:"task,omitempty"`      // index of the task, from 0; may be absent: the event is one of the job
+	Name    string `json:"name,omitempty"`      // what the task is called
+	Attempt int    `json:"attempt,omitempty"`   // of `started` and `ended`
+	Mem     int64  `json:"mem_bytes,omitempty"` // of `started` and `ended`: memory that the attempt may use; may be absent: not limited
+	Node    string `json:"node,omitempty"`      // likewise
+	Host    string `json:"host,omitempty"`      // name of the machine; may be absent: not known
+
+	Shares []ShareView `json:"shares,omitempty"` // of `started` and `ended`
 
 	// Of an attempt that has ended. Final says that its task is over: it is done, or has failed and is not started again.
-	Outcome string   `json:"outcome,omitempty"` // as of AttemptRow
-	Final   bool     `json:"final,omitempty"`
-	Exit    *int     `json:"exit,omitempty"`
-	Signal  int      `json:"signal,omitempty"`
-	PeakMem int64    `json:"peak_mem_bytes,omitempty"`
-	Lack    string   `json:"lack,omitempty"` // as of AttemptRow
-	CPUS    *float64 `json:"cpu_s,omitempty"`
-	Elapsed *float64 `json:"elapsed_s,omitempty"`
+	Outcome string   `json:"outcome,omitempty"`        // of `ended`, as in *tasks*
+	Final   bool     `json:"final,omitempty"`          // the task is over: done, or failed for good; may be absent: it is not
+	Exit    *int     `json:"exit,omitempty"`           // exit code of the task's program
+	Signal  int      `json:"signal,omitempty"`         // number of the signal that ended the program
+	PeakMem int64    `json:"peak_mem_bytes,omitempty"` // may be absent: not known
+	Lack    string   `json:"lack,omitempty"`           // as in *tasks*
+	CPUS    *float64 `json:"cpu_s,omitempty"`          // user and system time
+	Elapsed *float64 `json:"elapsed_s,omitempty"`      // from the start of the attempt to its end
 
-	State string `json:"state,omitempty"` // of a job that is over
-	Why   string `json:"why,omitempty"`
+	State string `json:"state,omitempty"` // of `over`: the state of the job
+	Why   string `json:"why,omitempty"`   // one line
 }
 
 // Events makes the events of a job from its records, in their order and always the same ones.
@@ -80,6 +82,8 @@ func (e *Events) Apply(ent event.Entry) error {
 		return e.tell(Event{At: ent.At.Std(), Event: "closed"})
 	case event.JobResumed:
 		return e.tell(Event{At: ent.At.Std(), Event: "resumed"})
+	case event.TermsChanged:
+		return e.tell(Event{At: ent.At.Std(), Event: "set"})
 	case event.JobEnded:
 		return e.tell(Event{At: ent.At.Std(), Event: "over", State: string(r.State), Why: e.Job.reason})
 	}
@@ -112,6 +116,7 @@ func (e *Events) started(at job.Time, a *attempt) error {
 	}
 	v := e.ofTask(at, "started", a.id.Task)
 	v.Attempt, v.Mem, v.Node, v.Host = a.id.N, a.mem, string(a.node), e.Job.host(a.node)
+	v.Shares = e.Job.shares(a)
 	return e.tell(v)
 }
 
@@ -122,7 +127,7 @@ func (e *Events) ofTask(at job.Time, event string, task int) Event {
 
 func (e *Events) ended() error {
 	for _, r := range e.rows {
-		v := Event{At: r.Ended, Event: "ended", Task: &r.Task, Name: r.Name, Attempt: r.Attempt, Node: r.Node, Host: r.Host,
+		v := Event{At: r.Ended, Event: "ended", Task: &r.Task, Name: r.Name, Attempt: r.Attempt, Node: r.Node, Host: r.Host, Shares: r.Shares,
 			Outcome: r.Outcome, Exit: &r.Exit, Signal: r.Signal, Mem: r.Mem, Lack: r.Lack, CPUS: new(float64), Elapsed: &r.Seconds, Why: r.Reason}
 		for _, p := range r.Phases {
 			v.PeakMem = max(v.PeakMem, p.PeakMem)

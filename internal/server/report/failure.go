@@ -20,22 +20,22 @@ const (
 
 // Failure is an attempt that failed, by its own program or by the machine.
 type Failure struct {
-	Seq     uint64    `json:"seq"`  // sequence number of the record; later failures have larger ones
-	Task    int       `json:"task"` // index in the job's task table, from 0; reduces come after the maps
-	Name    string    `json:"name"`
-	Input   string    `json:"input,omitempty"` // what the task works on: a bag's entry, or FILE:OFFSET+LENGTH
-	Attempt int       `json:"attempt"`         // 1 for the first
-	Left    int       `json:"left"`            // number of further attempts that the task may have
-	Final   bool      `json:"final"`           // the task has failed and is not tried again
+	Seq     uint64    `json:"seq"`             // sequence number; later failures have greater numbers
+	Task    int       `json:"task"`            // index of the task, from 0; reduces come after the maps
+	Name    string    `json:"name"`            // what the task is called
+	Input   string    `json:"input,omitempty"` // what the task works on, see docs/json.md
+	Attempt int       `json:"attempt"`         // 1 for the task's first
+	Left    int       `json:"left"`            // number of attempts that the task has left
+	Final   bool      `json:"final"`           // the task has failed for good
 	Node    string    `json:"node"`
-	Host    string    `json:"host"`
+	Host    string    `json:"host"` // name of the machine; empty: not known
 	At      time.Time `json:"at"`
-	Exit    int       `json:"exit"`
-	Signal  int       `json:"signal"` // 0: none
-	Reason  string    `json:"reason"`
-	Stderr  string    `json:"stderr"`                   // the last lines
-	File    string    `json:"stderr_file,omitempty"`    // all of them
-	Command string    `json:"stderr_command,omitempty"` // command that prints all of them, if they have no file of their own
+	Exit    int       `json:"exit"`                     // exit code of the task's program
+	Signal  int       `json:"signal"`                   // number of the signal that ended the program; 0: none
+	Reason  string    `json:"reason"`                   // one line
+	Stderr  string    `json:"stderr"`                   // the last lines of standard error
+	File    string    `json:"stderr_file,omitempty"`    // file with all of standard error
+	Command string    `json:"stderr_command,omitempty"` // the command that prints all of standard error; may be absent: there is a file
 }
 
 // recent contains the last elements of a sequence and the number of all.
@@ -124,10 +124,10 @@ func (j *Job) noteOutputs(r event.AttemptEnded) {
 
 // TaskTime is the duration of the attempt that did a task.
 type TaskTime struct {
-	Task    int     `json:"task"`
-	Name    string  `json:"name"`
-	Input   string  `json:"input,omitempty"`
-	Attempt int     `json:"attempt"`
+	Task    int     `json:"task"`            // index of the task, from 0; reduces come after the maps
+	Name    string  `json:"name"`            // what the task is called
+	Input   string  `json:"input,omitempty"` // as in `failures`
+	Attempt int     `json:"attempt"`         // 1 for the task's first
 	Seconds float64 `json:"seconds"`
 }
 

@@ -13,14 +13,14 @@ import (
 
 // CoreHours says what became of the cores that a job, or several, held, in core-seconds. Held is the sum of the values after it.
 type CoreHours struct {
-	Requested  float64 `json:"requested"` // cores × wall time of the allocations that have begun for it; those without an end do not count
-	Held       float64 `json:"held"`
-	Used       float64 `json:"used"`       // by attempts that are done
-	Running    float64 `json:"running"`    // by attempts that run, so far
-	Failed     float64 `json:"failed"`     // by attempts that failed or were lost, and whose outputs were lost
-	Duplicates float64 `json:"duplicates"` // by attempts that ended because another one had done their task
-	Killed     float64 `json:"killed"`
-	Idle       float64 `json:"idle"` // its part of what allocations held and no attempt had
+	Requested  float64 `json:"requested"`  // cores × wall time of the allocations that began for the job and have a wall time
+	Held       float64 `json:"held"`       // the sum of the following
+	Used       float64 `json:"used"`       // of attempts that were done
+	Running    float64 `json:"running"`    // of attempts that run, so far
+	Failed     float64 `json:"failed"`     // of attempts that failed or were lost, or whose output was lost
+	Duplicates float64 `json:"duplicates"` // of attempts that ended because another one had done their task
+	Killed     float64 `json:"killed"`     // of other attempts that berth killed
+	Idle       float64 `json:"idle"`       // the job's part of what allocations held and no attempt had
 }
 
 // parts returns what the sum of is Held, and behind it Requested.
@@ -230,7 +230,7 @@ func (j *Job) occupy(at job.Time, node job.NodeID, by busy) {
 
 // take notes that an attempt holds its cores from then on. What one that comes back held before it was lost stays; the time between is idle.
 func (j *Job) take(at job.Time, a *attempt) {
-	a.cores = float64(max(1, j.tasks.needsOf(a.id.Task).CPUs))
+	a.cores = float64(max(1, j.tasks.needsOf(a.id.Task).CPUs) * a.ranks())
 	a.begun = j.clock(a, at)
 	j.occupy(at, a.node, busy{cores: a.cores, begun: a.cores * a.begun})
 }
@@ -304,16 +304,16 @@ func (j *Job) partition(allocs []AllocView) string {
 // Account sums up the core-hours of jobs that have ended since a time, and of those that are not over.
 type Account struct {
 	Since  time.Time      `json:"since"`
-	By     string         `json:"by"` // application, partition, account
-	Jobs   int            `json:"jobs"`
-	Cores  CoreHours      `json:"core_s"`
-	Groups []accountGroup `json:"groups"` // those that held most first
-	Unread []unread       `json:"unread"` // jobs that do not count
+	By     string         `json:"by"`     // `application`, `partition` or `account`
+	Jobs   int            `json:"jobs"`   // jobs that count
+	Cores  CoreHours      `json:"core_s"` // the sums
+	Groups []accountGroup `json:"groups"` // those with one application, partition or account, which has held most first
+	Unread []unread       `json:"unread"` // jobs whose core-hours are not known
 }
 
 // accountGroup has the sums of jobs with one application, partition or account.
 type accountGroup struct {
-	Name  string    `json:"name"`
+	Name  string    `json:"name"` // empty: the default
 	Jobs  int       `json:"jobs"`
 	Cores CoreHours `json:"core_s"`
 }

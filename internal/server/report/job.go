@@ -173,6 +173,8 @@ func (j *Job) Apply(e event.Entry) {
 		j.submit(e.At, r.Work)
 	case event.JobResumed:
 		j.resume(e.At, r)
+	case event.TermsChanged:
+		j.work.Terms = r.Terms
 	case event.JobStopping:
 		j.state, j.reason, j.code = event.StateStopping, r.Reason, r.Code
 	case event.JobFinalizing:

@@ -33,7 +33,9 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	if a == nil {
 		return
 	}
-	j.nodeUse(a.node).done++
+	for node := range a.nodes() {
+		j.nodeUse(node).done++
+	}
 	j.sums.Done++
 	j.sums.cores[partUsed] += a.held
 	end := &ending{AttemptEnded: r, Entry: e, attempt: a, task: &j.tasks.table[i], seconds: a.took(e.At, r.Stats)}
@@ -54,7 +56,9 @@ func (j *Job) dropLive(at job.Time) {
 		delete(j.sent, a.id)
 		a.span.end(at, event.Lost, nil)
 		j.give(at, a, nil, partKilled)
-		j.nodeUse(a.node).running--
+		for node := range a.nodes() {
+			j.nodeUse(node).running--
+		}
 		j.sums.Killed++
 		j.sums.wasted += at.Sub(a.started).Seconds()
 		j.tasks.table[a.id.Task].live--

@@ -10,10 +10,10 @@ import (
 
 // MemoryUse is how attempts of a bag used the memory that they were given. 1 GB·h is 10⁹ bytes for an hour.
 type MemoryUse struct {
-	GivenGBh  float64 `json:"given_gbh"`
-	WastedGBh float64 `json:"wasted_gbh"`     // what attempts that were done did not use at their peak, and all of the others'
-	RanOut    int     `json:"ran_out"`        // attempts that ran out of their memory
-	Last      string  `json:"last,omitempty"` // the last time that tasks were given more or less; one line
+	GivenGBh  float64 `json:"given_gbh"`      // 10⁹ bytes × hours
+	WastedGBh float64 `json:"wasted_gbh"`     // what attempts that were done did not use, and all that others were given
+	RanOut    int     `json:"ran_out"`        // attempts that ran out of memory
+	Last      string  `json:"last,omitempty"` // the last time that tasks were given more or less
 }
 
 // lacking is what tasks ran out of that have failed, and so would need.
@@ -68,7 +68,8 @@ func (j *Job) noteLack(r *ending) {
 	switch l := &j.lacking; {
 	case r.Lack.OfMemory():
 		peak, _ := job.Peak(r.Stats)
-		had := r.mem
+		peak /= int64(r.ranks())
+		had := r.mem / int64(r.ranks())
 		if j.work.Kind == job.MapReduce { // one option gives memory to maps and reduces
 			had = max(j.work.Need.Mem, j.work.ReduceNeed.Mem)
 		}

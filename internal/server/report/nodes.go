@@ -201,14 +201,14 @@ func (j *Job) nodeUse(id job.NodeID) *nodeUse {
 
 // NodeView describes a node that ran attempts of the job.
 type NodeView struct {
-	Node          string `json:"node"` // allocation/rank
-	Host          string `json:"host"`
+	Node          string `json:"node"` // allocation and rank, `a3/0`
+	Host          string `json:"host"` // name of the machine; empty: not known
 	job.Resources        // 0, or empty: not known
-	State         string `json:"state"` // up, lost, gone, unknown
-	Reason        string `json:"reason,omitempty"`
-	Running       int    `json:"running"` // attempts of this job
-	Done          int    `json:"done"`    // attempts of this job
-	Failed        int    `json:"failed"`  // attempts of this job
+	State         string `json:"state"`            // `up`, `lost` (its worker does not answer), `gone` (nor will it), `unknown`
+	Reason        string `json:"reason,omitempty"` // why it is lost or gone
+	Running       int    `json:"running"`          // attempts of this job
+	Done          int    `json:"done"`             // attempts of this job
+	Failed        int    `json:"failed"`           // attempts of this job
 }
 
 // nodeViews returns the nodes that the job used, sorted by their ids.

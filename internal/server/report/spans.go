@@ -31,31 +31,38 @@ type Span struct {
 	Starts    [3]job.Time // of the phases; of the first one the attempt's own
 	End       job.Time    // 0: it runs
 	Bytes     int64       // read by its phases, once it is done
+	Further   bool        // it is the part of an attempt of several ranks on a node other than the first one, where the attempt has another span
 
-	on *NodeSpans
+	on   *NodeSpans
+	next *Span // of the attempt on its next node
 }
 
 // NewSpans returns the spans of no attempts.
 func NewSpans() *Spans { return &Spans{Nodes: map[job.NodeID]*NodeSpans{}} }
 
-// begin adds an attempt whose first phase is p. It returns nil, which the methods of a Span allow, if no spans are wanted.
-func (s *Spans) begin(at job.Time, of *attempt, p job.Phase) *Span {
+// begin adds an attempt whose first phase is p, with a span on each of its nodes. It returns that on the first one, or nil, which the methods of a
+// Span allow, if no spans are wanted.
+func (s *Spans) begin(at job.Time, of *attempt, p job.Phase) (first *Span) {
 	if s == nil {
 		return nil
 	}
 	if s.Began == 0 {
 		s.Began = at
 	}
-	n := s.Nodes[of.node]
-	if n == nil {
-		n = &NodeSpans{ID: of.node}
-		s.Nodes[of.node] = n
+	last := &first
+	for node := range of.nodes() {
+		n := s.Nodes[node]
+		if n == nil {
+			n = &NodeSpans{ID: node}
+			s.Nodes[node] = n
+		}
+		a := &Span{Task: int32(of.id.Task), N: int32(of.id.N), Lane: n.take(), Duplicate: of.duplicate, Further: first != nil, on: n}
+		n.Spans = append(n.Spans, a)
+		*last, last = a, &a.next
 	}
-	a := &Span{Task: int32(of.id.Task), N: int32(of.id.N), Lane: n.take(), Duplicate: of.duplicate, on: n}
-	a.enter(p, at)
-	n.Spans = append(n.Spans, a)
+	first.enter(p, at)
 	s.Count++
-	return a
+	return first
 }
 
 // take returns the lowest lane of the node that is free, and takes it.
@@ -73,6 +80,7 @@ func (s *Span) enter(p job.Phase, at job.Time) {
 	if s == nil {
 		return
 	}
+	s.next.enter(p, at)
 	for i := range s.Phases {
 		switch s.Phases[i] {
 		case p:
@@ -92,6 +100,7 @@ func (s *Span) end(at job.Time, o event.Outcome, stats []job.PhaseStat) {
 	if s == nil {
 		return
 	}
+	s.next.end(at, o, stats)
 	s.on.Lanes[s.Lane] = false
 	s.End, s.Outcome = at, o
 	for _, p := range stats {

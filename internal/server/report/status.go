@@ -7,8 +7,8 @@ import (
 
 // StatusList is the output of `berth status --json`: the listed jobs, the newest last.
 type StatusList struct {
-	Jobs []Status `json:"jobs"`
-	More int      `json:"more"` // number of jobs that are over and beyond the limit of the list
+	Jobs []Status `json:"jobs"` // the jobs that were asked for
+	More int      `json:"more"` // number of jobs that are over and are not listed because of the limit
 }
 
 // NewStatusList returns the short views of jobs, the newest last. more is the number of jobs that are not listed.

@@ -10,10 +10,10 @@ import (
 // Takes is the mean use of a node by one attempt in a phase, over the time of all attempts that are done, without
 // the time in which they had nothing to do (job.PhaseStat.Busy). Values that were not measured are nil.
 type Takes struct {
-	CPU  *float64 `json:"cpu"`      // cores
-	Mem  *int64   `json:"mem"`      // bytes: the highest peak
-	Disk *float64 `json:"disk_bps"` // bytes/s read from disks and written to files
-	Net  *float64 `json:"net_bps"`  // bytes/s fetched from other nodes
+	CPU  *float64 `json:"cpu"`      // cores that one attempt uses, on average, without waiting; null: none was done
+	Mem  *int64   `json:"mem"`      // bytes that it takes: the greatest of any attempt that was done; null: not known, as above
+	Disk *float64 `json:"disk_bps"` // bytes a second read from disks and written to files, likewise; null: not known
+	Net  *float64 `json:"net_bps"`  // bytes a second fetched from other nodes, likewise; null: none was done
 }
 
 // taken is the use of one resource by attempts in a phase.

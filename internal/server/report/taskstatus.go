@@ -12,33 +12,35 @@ import (
 // JobStatus is the short view of one job with its tasks, the output of `berth status JOB --json`, which writes the tasks one at a time.
 type JobStatus struct {
 	Status
-	Tasks []TaskStatus `json:"tasks"`
+	Tasks []TaskStatus `json:"tasks"` // the job's tasks, in order
 }
 
 // TaskStatus is one task of a job.
 type TaskStatus struct {
-	Task    int    `json:"task"` // index in the job's task table, from 0; reduces come after the maps
-	Name    string `json:"name"`
-	State   string `json:"state"` // waiting, running, done, failed, cancelled
-	CPUs    int    `json:"cpus"`
-	Mem     int64  `json:"mem_bytes"` // 0: none is reserved
-	GPUs    int    `json:"gpus"`
-	GPUType string `json:"gpu_type,omitempty"`
-	Tries   []Try  `json:"tries"` // its attempts
+	Task     int    `json:"task"`                // index of the task, from 0; reduces come after the maps
+	Name     string `json:"name"`                // as in *watch*
+	State    string `json:"state"`               // `waiting`, `running`, `done`, `failed` or `cancelled`
+	CPUs     int    `json:"cpus"`                // cores that the task needs
+	Mem      int64  `json:"mem_bytes"`           // memory that it needs when it starts the next time; 0: none is reserved
+	GPUs     int    `json:"gpus"`                // GPUs that it needs
+	GPUShare int    `json:"gpu_share,omitempty"` // thousandths of its one GPU that it needs, which others share; may be absent: all
+	GPUType  string `json:"gpu_type,omitempty"`  // type of these GPUs; may be absent: any
+	Ranks    int    `json:"ranks,omitempty"`     // of which the values above are those of each; may be absent: it is one process
+	Tries    []Try  `json:"tries"`               // its attempts, in the order in which they began
 }
 
 // Try is an attempt of a task. What is known only at its end is absent while it runs.
 type Try struct {
-	Attempt int       `json:"attempt"`
+	Attempt int       `json:"attempt"` // 1 for the first
 	Node    string    `json:"node"`
-	Host    string    `json:"host"`
-	Mem     int64     `json:"mem_bytes"` // that it may use; 0: not limited
+	Host    string    `json:"host"`      // name of the machine; empty: not known
+	Mem     int64     `json:"mem_bytes"` // memory that it may use; 0: not limited
 	Started time.Time `json:"started"`
-	Outcome string    `json:"outcome,omitempty"` // as of AttemptRow
-	Lack    string    `json:"lack,omitempty"`
-	Why     string    `json:"why,omitempty"`
-	PeakMem int64     `json:"peak_mem_bytes,omitempty"`
-	Seconds float64   `json:"seconds,omitempty"`
+	Outcome string    `json:"outcome,omitempty"`        // as in *tasks*; may be absent: it runs
+	Lack    string    `json:"lack,omitempty"`           // as in *tasks*
+	Why     string    `json:"why,omitempty"`            // one line
+	PeakMem int64     `json:"peak_mem_bytes,omitempty"` // may be absent: not known
+	Seconds float64   `json:"seconds,omitempty"`        // how long it took; may be absent: it runs
 }
 
 // stateOf returns the word for the state of a task at a position.
@@ -115,14 +117,16 @@ func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, 
 	}
 	return func(yield func(TaskStatus) bool) {
 		for _, i := range some {
-			r := j.tasks.needsOf(i).Resources()
+			needs := j.tasks.needsOf(i)
+			r := needs.Resources()
 			if need != nil {
 				if own, ok := need(i); ok {
 					r = own
 				}
 			}
 			r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
-			if !yield(TaskStatus{Task: i, Name: j.TaskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: over.of(i)}) {
+			if !yield(TaskStatus{Task: i, Name: j.TaskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUShare: r.GPUShare, GPUType: r.GPUType,
+				Ranks: needs.Ranks, Tries: over.of(i)}) {
 				return
 			}
 		}

@@ -98,29 +98,29 @@ func (n *nodeUsage) add(s job.PhaseStat, step int64) {
 // UsageView is the use of nodes by jobs over time, in steps of equal length. It does not contain the phases of
 // running attempts.
 type UsageView struct {
-	Jobs  []job.ID        `json:"jobs"`
-	Start time.Time       `json:"start,omitzero"` // start of the first step; absent: no phase is over
-	StepS float64         `json:"step_s"`         // seconds in a step
-	Nodes []NodeUsageView `json:"nodes"`          // in order of their ids
+	Jobs  []job.ID        `json:"jobs"`           // ids of the jobs whose phases are summed
+	Start time.Time       `json:"start,omitzero"` // when the first step begins; may be absent: no phase is over
+	StepS float64         `json:"step_s"`         // how long a step lasts
+	Nodes []NodeUsageView `json:"nodes"`          // the nodes that the jobs ran on
 }
 
 // NodeUsageView is the use of one node.
 type NodeUsageView struct {
-	Node string       `json:"node"` // allocation/rank
-	Host string       `json:"host"`
+	Node string       `json:"node"`     // allocation and rank, `a3/0`
+	Host string       `json:"host"`     // name of the machine; empty: not known
 	CPU  ResourceView `json:"cpu"`      // cores
-	Mem  ResourceView `json:"mem"`      // bytes
-	Disk ResourceView `json:"disk_bps"` // bytes/s
-	Net  ResourceView `json:"net_bps"`  // bytes/s
+	Mem  ResourceView `json:"mem"`      // bytes of memory, from the peaks of the phases
+	Disk ResourceView `json:"disk_bps"` // bytes a second that were read from files or written to them
+	Net  ResourceView `json:"net_bps"`  // bytes a second that were moved between nodes
 }
 
 // ResourceView is the use of one resource of a node.
 type ResourceView struct {
-	Capacity float64   `json:"capacity"`            // 0: not known
-	Mean     float64   `json:"mean"`                // over all steps
-	Max      float64   `json:"max"`                 // of a step
-	Used     []float64 `json:"used"`                // of each step: the mean over its time
-	Unknown  bool      `json:"unmeasured,omitzero"` // it was not measured for some phases
+	Capacity float64   `json:"capacity"`            // amount that the node has; 0: not known
+	Mean     float64   `json:"mean"`                // mean over all steps
+	Max      float64   `json:"max"`                 // the greatest value of a step
+	Used     []float64 `json:"used"`                // the mean of each step
+	Unknown  bool      `json:"unmeasured,omitzero"` // the use of some phases could not be measured
 }
 
 // Of returns the use of one resource.
@@ -153,7 +153,7 @@ func (u *Usage) nodeView(id job.NodeID, known NodeView) NodeUsageView {
 		to := v.Of(r)
 		to.Capacity, to.Unknown = float64(has.Of(r)), n.missing.Has(r)
 		if r == job.CPU {
-			to.Capacity /= job.MilliCore
+			to.Capacity /= job.Milli
 		}
 		to.Used = make([]float64, u.stepOf(u.end)-first+1)
 		for i := range to.Used {

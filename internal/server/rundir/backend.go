@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/plan"
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
 )
@@ -19,6 +20,7 @@ type backend struct {
 	driver.Observation
 	idle   []job.Live // idle allocations that can serve the job …
 	beside []job.Live // … and those that have work
+	asked  plan.Question
 }
 
 // OnVar is the environment variable that selects the backend of --on auto.
@@ -92,6 +94,9 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 		seen.Notes = append(seen.Notes, note)
 	}
 	seen.Snapshot = seen.Snapshot.Physical(spec.Request.BatchArgs)
+	if err == nil {
+		seen.LeftOut, err = plan.Anywhere(seen.Snapshot.Queue, spec)
+	}
 	return backend{Observation: seen}, err
 }
 

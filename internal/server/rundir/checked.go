@@ -43,6 +43,9 @@ func (all refusals) plan(ctx context.Context, h statedir.Home, q plan.Question, 
 	switch {
 	case refused != nil:
 		if !fit(ctx, &q, tester, refused) {
+			if rest, ok := without(q, refused); ok {
+				return all.plan(ctx, h, rest, tester)
+			}
 			return plan.Plan{}, err
 		}
 		refused.lower(&q)
@@ -55,6 +58,22 @@ func (all refusals) plan(ctx context.Context, h statedir.Home, q plan.Question, 
 	}
 	p.Notes = append(p.Notes, notes...)
 	return p, err
+}
+
+// without returns the question without the partition of a refused request, which accepts nothing; false where the user did not ask for any, or no
+// other one is left. The terms of a job that has begun keep it: other allocations would not serve the job.
+func without(q plan.Question, x *refusal) (plan.Question, bool) {
+	spec := *q.Spec
+	q.LeftOut = append(slices.Clip(q.LeftOut), cluster.LeftOut{Partition: x.Refused.Batch.Partition, Why: "it refuses every request: " + x.Why})
+	left := slices.DeleteFunc(strings.Split(spec.Request.Partition, ","), q.LeavesOut)
+	if !spec.Request.Anywhere || len(left) == 0 {
+		return q, false
+	}
+	if q.Remaining == nil {
+		spec.Request.Partition = strings.Join(left, ",")
+	}
+	q.Spec, q.Checks = &spec, nil
+	return q, true
 }
 
 // planRounds plans until the batch system accepts what is planned. Else it returns the first request that was refused in the partition of the last one.
@@ -73,7 +92,7 @@ func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p p
 		known := len(q.Checks)
 		for i, req := range checkable(&p) {
 			check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
-			if len(p.Serves) > 1 {
+			if len(p.Serves) > 1 || strings.Contains(req.Batch.Partitions(), ",") {
 				check.Partition = req.Batch.Partition
 			}
 			check.Start, err = tester.Test(ctx, req)
@@ -105,13 +124,14 @@ func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p p
 	}
 }
 
-// checkable returns the first request of a plan, and the first of those for other tasks.
+// checkable returns the first request of a plan, and the first of those for other tasks and in other partitions.
 func checkable(p *plan.Plan) []job.AllocRequest {
 	all := p.Requests()
 	var out []job.AllocRequest
 	for i, r := range all {
 		others := func(of []int) bool { return slices.Equal(of, p.Serves[i]) }
-		if i == 0 || i < len(p.Serves) && !slices.ContainsFunc(p.Serves[:i], others) {
+		there := func(o job.AllocRequest) bool { return o.Batch.Partition == r.Batch.Partition }
+		if !slices.ContainsFunc(all[:i], there) || i < len(p.Serves) && !slices.ContainsFunc(p.Serves[:i], others) {
 			out = append(out, r)
 		}
 	}

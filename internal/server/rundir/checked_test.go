@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,34 @@ func TestPlanCheckedByNeeds(t *testing.T) {
 	b = &byPartition{refuses: "gpu"}
 	if _, err = PlanChecked(t.Context(), statedir.Home{}, plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b); job.ClassOf(err) != job.User {
 		t.Errorf("asked in %v: %v", b.asked, err)
+	}
+}
+
+// TestPlanCheckedAnywhere: of any partition one that refuses every request is left out, also when the rest of a job is planned, whose requests keep
+// the terms of its allocations.
+func TestPlanCheckedAnywhere(t *testing.T) {
+	for _, refuses := range []string{"", "main", "side"} {
+		q := question(4, 2, 8)
+		main := &q.Snap.Queue.Partitions[0]
+		side := *main
+		side.Name, side.Default = "side", false
+		main.Nodes, side.Nodes = main.Nodes[:3], main.Nodes[3:]
+		q.Snap.Queue.Partitions = append(q.Snap.Queue.Partitions, side)
+		q.Spec.Request.Partition = "any"
+		if _, err := plan.Anywhere(q.Snap.Queue, q.Spec); err != nil || q.Spec.Request.Partition != "main,side" {
+			t.Fatal(q.Spec.Request.Partition, err)
+		}
+		b := &byPartition{refuses: refuses}
+		p, err := PlanChecked(t.Context(), statedir.Home{}, q, b)
+		refused := func(r job.AllocRequest) bool { return r.Batch.Partition == b.refuses }
+		if err != nil || slices.ContainsFunc(p.Requests(), refused) {
+			t.Errorf("%q refuses: asked in %v for %+v, %v", refuses, b.asked, p.Requests(), err)
+		}
+		q.Remaining = &job.Remaining{Tasks: 8}
+		p, err = PlanChecked(t.Context(), statedir.Home{}, q, b)
+		if err != nil || len(p.Requests()) == 0 || slices.ContainsFunc(p.Requests(), refused) || p.Alloc.Batch.Among != "main,side" {
+			t.Errorf("%q refuses: asked in %v for the rest: %+v, %v", refuses, b.asked, p.Requests(), err)
+		}
 	}
 }
 

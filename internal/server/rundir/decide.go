@@ -24,7 +24,11 @@ type Decided struct {
 	Spec  *job.Spec
 	Tasks statedir.Tasks
 	Plan  plan.Plan
+	asked plan.Question
 }
+
+// Elsewhere returns what to tell a user who named no partition of others (plan.Elsewhere).
+func (d *Decided) Elsewhere() []string { return plan.Elsewhere(d.asked, &d.Plan) }
 
 // Decide reads the job's input, observes its backend, and plans. It writes nothing but what a batch system refuses. entries are those of a bag. held
 // returns the user's allocations of batch systems, and is called only for a job on one.
@@ -33,8 +37,8 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 	if err != nil {
 		return nil, err
 	}
-	if at.NoSharedFiles && spec.Bag != nil {
-		if err := transfer.Check(spec, entries); err != nil {
+	if spec.Bag != nil && (at.NoSharedFiles || spec.Bag.Local) {
+		if err := transfer.Check(spec, entries, !at.NoSharedFiles); err != nil {
 			return nil, err
 		}
 	}
@@ -64,6 +68,7 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
 		return nil, own.nameTask(err, spec, len(entries))
 	}
+	d.asked = at.asked
 	d.Plan.Further, d.Plan.Which = chosen.Further, chosen.Runs()
 	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {
@@ -91,6 +96,9 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string
 		return p, err
 	}
 	p, err = at.decide(ctx, h, spec, extent(plan.Counts{Tasks: len(tasks), Needs: needs}, after), nil)
+	if err == nil {
+		p.Notes = append(p.Notes, plan.Elsewhere(at.asked, &p)...)
+	}
 	return p, own.nameTask(err, spec, len(tasks))
 }
 
@@ -128,7 +136,7 @@ func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, er
 }
 
 // decide plans a job of a known size, or the rest of it.
-func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, counts plan.Counts, rest *job.Remaining) (plan.Plan, error) {
+func (at *backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, counts plan.Counts, rest *job.Remaining) (plan.Plan, error) {
 	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine does not have
 		if err := checkScratch(spec.Request.Scratch); err != nil {
 			return plan.Plan{}, err
@@ -139,8 +147,9 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 		needs = rest.Needs
 	}
 	prof, own, warning := profile(ctx, h, spec, needs, at.NodeType)
-	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle, Beside: at.beside,
-		Past: queuelog.Past(h, &at.Snapshot)}
+	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: Limited(h, spec, &at.Snapshot), Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle, Beside: at.beside,
+		Past: queuelog.Past(h, &at.Snapshot), LeftOut: at.LeftOut}
+	at.asked = q
 	p, err := PlanChecked(ctx, h, q, at.Tester)
 	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.Notes...)

@@ -28,6 +28,9 @@ func fit(ctx context.Context, q *plan.Question, tester driver.Tester, x *refusal
 	r := *refused
 	part := &q.Snap.Queue.Partitions[i]
 	r.Nodes, r.Time = max(1, part.MinNodes, q.Spec.Request.MinNodes), max(grain, part.MinTime)
+	if b := q.Spec.Bag; b != nil { // fewer nodes, with more of each, would not hold a gang
+		r.Nodes = max(r.Nodes, min(refused.Nodes, b.Needs().NodesOf(refused.PerNode)))
+	}
 	least := max(1, min((part.MinCPUs+r.Nodes-1)/r.Nodes, refused.PerNode.CPUs))
 	r.PerNode = coresOf(refused.PerNode, least)
 	accepts := func() bool {

@@ -33,11 +33,11 @@ func Info(r statedir.Run, d *Decided) report.Info {
 	}
 	if spec.Bag.Stderr != job.Discard {
 		in.Stderr = func(task int) (file, command string) {
-			if spec.Bag.Collect {
+			if spec.Bag.Collect || spec.Bag.OfEachRank(spec.Bag.Stderr) {
 				return "", "berth cat --stderr " + string(r.ID) + " " + tasks.Name(spec, task)
 			}
 			if own, entry, ok := tasks.Of(spec, task); ok {
-				file = own.Bag.OutputPath(own.Bag.Stderr, r.ID, entry, task)
+				file = own.Bag.OutputPath(own.Bag.Stderr, r.ID, entry, task, 0)
 			}
 			return file, ""
 		}

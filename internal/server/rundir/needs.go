@@ -73,7 +73,11 @@ func (of OwnNeeds) nameTask(err error, spec *job.Spec, tasks int) error {
 			continue
 		}
 		named := *what
-		named.Where, named.What = where, "the task needs "+own.In(bag).Resources().Words()
+		named.Where = where
+		if own.In(bag).Several() { // the error says how many nodes it needs
+			return &named
+		}
+		named.What = "the task needs " + own.In(bag).Words()
 		if _, why, cut := strings.Cut(what.What, ", but "); cut {
 			named.What += ", but " + why
 		}
@@ -85,9 +89,9 @@ func (of OwnNeeds) nameTask(err error, spec *job.Spec, tasks int) error {
 // roomy returns needs rounded up, or as they are if no node has room for so much.
 func roomy(own job.Needs, spec *job.Spec, snap *cluster.Snapshot) job.Needs {
 	coarse := own.Coarse()
-	need := coarse.In(spec.Bag.Needs()).Resources()
+	need := coarse.In(spec.Bag.Needs())
 	for i := range snap.Nodes {
-		if need.Fits(snap.Nodes[i].Capacity) {
+		if need.NodesOf(snap.Nodes[i].Capacity) > 0 {
 			return coarse
 		}
 	}

@@ -90,7 +90,7 @@ func TestPrepareAllOrNothing(t *testing.T) {
 		{"both", func(d *Decided) { d.Spec.Request.Courtesy, d.Plan.Predicted = math.NaN(), bad }},
 	} {
 		spec := *d.Spec
-		mine := &Decided{&spec, d.Tasks, d.Plan}
+		mine := &Decided{Spec: &spec, Tasks: d.Tasks, Plan: d.Plan}
 		c.damage(mine)
 		if r, err := Prepare(h, mine); err == nil || r.Dir != "" {
 			t.Errorf("%s: run %q, error %v", c.what, r.Dir, err)
@@ -119,7 +119,7 @@ func TestView(t *testing.T) {
 	if v.State != report.StateInterrupted || v.TasksDone != 1 || v.TasksFailed != 1 || v.TasksWaiting != 1 || v.ID != r.ID {
 		t.Errorf("its coordinator died: %+v", v)
 	}
-	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != d.Spec.Bag.OutputPath(d.Spec.Bag.Stderr, r.ID, nil, 1) {
+	if len(v.Failures) != 1 || v.Failures[0].Name != "2" || v.Failures[0].File != d.Spec.Bag.OutputPath(d.Spec.Bag.Stderr, r.ID, nil, 1, 0) {
 		t.Errorf("failures: %+v", v.Failures)
 	}
 	write(t, set, event.JobEnded{Job: r.ID, State: event.StateCancelled, Reason: "enough"})

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 )
 
@@ -37,6 +36,9 @@ func tree(v any) (any, error) {
 
 // diff returns the changes that turn document a into document b, in the order in which they are applied. path leads to both.
 func diff(a, b any, path ...any) (changes []change) {
+	if path == nil {
+		path = make([]any, 0, 8) // for all that are below
+	}
 	below := func(key any) []any { return append(slices.Clone(path), key) }
 	switch b := b.(type) {
 	case map[string]any:
@@ -51,7 +53,7 @@ func diff(a, b any, path ...any) (changes []change) {
 		}
 		for _, k := range slices.Sorted(maps.Keys(b)) {
 			if before, was := a[k]; was {
-				changes = append(changes, diff(before, b[k], below(k)...)...)
+				changes = append(changes, diff(before, b[k], append(path, k)...)...)
 			} else {
 				changes = append(changes, change{Path: below(k), To: b[k]})
 			}
@@ -64,7 +66,7 @@ func diff(a, b any, path ...any) (changes []change) {
 		}
 		for i := range b {
 			if i < len(a) {
-				changes = append(changes, diff(a[i], b[i], below(i)...)...)
+				changes = append(changes, diff(a[i], b[i], append(path, i)...)...)
 			} else {
 				changes = append(changes, change{Path: below(i), To: b[i]})
 			}
@@ -74,7 +76,7 @@ func diff(a, b any, path ...any) (changes []change) {
 		}
 		return changes
 	default:
-		if reflect.DeepEqual(a, b) {
+		if a == b {
 			return nil
 		}
 	}

@@ -56,7 +56,7 @@ func scatter(a *report.Spans, w window, until job.Time) scatterView {
 	all := func(each func(point)) {
 		for _, n := range a.Nodes {
 			for _, s := range n.Spans {
-				if s.Starts[0] >= w.from && s.Starts[0] < w.to {
+				if !s.Further && s.Starts[0] >= w.from && s.Starts[0] < w.to {
 					each(point{s, n.ID, max(cmp.Or(s.End, until), s.Starts[0]).Sub(s.Starts[0])})
 				}
 			}

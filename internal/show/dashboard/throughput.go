@@ -32,7 +32,7 @@ func throughput(a *report.Spans, w window, until job.Time) throughputView {
 	v.Tasks, v.Bytes = make([]float64, n), make([]float64, n)
 	for _, node := range a.Nodes {
 		for _, s := range node.Spans {
-			if s.Outcome == event.Done && s.End > w.from && s.End <= w.to {
+			if s.Outcome == event.Done && !s.Further && s.End > w.from && s.End <= w.to {
 				k := min(int(s.End.Sub(w.from)/step), n-1)
 				v.Tasks[k]++
 				v.Bytes[k] += float64(s.Bytes)

@@ -119,13 +119,18 @@ func (p *Printer) Print(task int) error {
 	return errors.Join(err, p.copy(p.Err, collect.Stderr, task, 0))
 }
 
-// copy copies what a task printed to a stream, from an offset on. There is nothing if the task failed before it started, or if its
-// output was discarded.
-func (p *Printer) copy(to io.Writer, s collect.Stream, task int, offset int64) error {
-	if to == nil {
-		return nil
+// copy copies what a task printed to a stream, from an offset on, and behind it what its other ranks did if each has a file of its own.
+func (p *Printer) copy(to io.Writer, s collect.Stream, task int, offset int64) (err error) {
+	for rank := 0; rank < p.files(s, task) && err == nil && to != nil; rank++ {
+		err = p.copyRank(to, s, task, rank, offset)
+		offset = 0
 	}
-	from, path, err := p.open(s, task)
+	return err
+}
+
+// copyRank copies what a rank of a task printed. There is nothing if the task failed before it started, or if its output was discarded.
+func (p *Printer) copyRank(to io.Writer, s collect.Stream, task, rank int, offset int64) error {
+	from, path, err := p.open(s, task, rank)
 	if err != nil || from == nil {
 		return err
 	}

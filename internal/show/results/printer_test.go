@@ -25,7 +25,7 @@ func bag(t *testing.T, wrote ...string) (*job.BagSpec, statedir.Tasks) {
 	entries := make([]job.Entry, len(wrote))
 	for i, text := range wrote {
 		entries[i] = job.Entry{string(rune('a' + i)), "x"}
-		if err := os.WriteFile(b.OutputPath(b.Stdout, "bag-1", entries[i], i), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(b.OutputPath(b.Stdout, "bag-1", entries[i], i, 0), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,11 +71,28 @@ func TestPrinter(t *testing.T) {
 	}
 }
 
+// TestPrinterOfRanks: the files of all ranks of a task are printed one after the other.
+func TestPrinterOfRanks(t *testing.T) {
+	b, tasks := bag(t, "of none\n")
+	b.Stdout, b.EachRank, b.Gang = filepath.Join(filepath.Dir(b.Stdout), "{task}.{rank}"), true, job.Gang{Ranks: 3}
+	for rank, text := range []string{"0\n", "1\n"} { // the third one did not begin
+		if err := os.WriteFile(b.OutputPath(b.Stdout, "bag-1", nil, 0, rank), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{})
+	p.Out = &out
+	if err := printOver(p, report.End{Task: 0, Attempt: 1, Done: true, Over: true}); err != nil || out.String() != "0\n1\n" {
+		t.Errorf("%q is printed, %v", out.String(), err)
+	}
+}
+
 // TestPrinterOfWhatIsNotThere: a task that failed before it began has no file, and one that was read half is told.
 func TestPrinterOfWhatIsNotThere(t *testing.T) {
 	b, _ := bag(t, "1\n")
 	tasks := statedir.Tasks{Entries: statedir.EntriesOf(job.Entry{"a", "x"}, job.Entry{"b"}, job.Entry{"c"})}
-	if err := os.Mkdir(b.OutputPath(b.Stdout, "bag-1", job.Entry{"c"}, 2), 0o700); err != nil {
+	if err := os.Mkdir(b.OutputPath(b.Stdout, "bag-1", job.Entry{"c"}, 2, 0), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{})

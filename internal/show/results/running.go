@@ -121,14 +121,31 @@ func attemptOf(ctx context.Context, from Running, task, before int) (n int, err 
 	return n, err
 }
 
-// open opens what a task that has ended printed to a stream; nil: there is nothing.
-func (p *Printer) open(s collect.Stream, task int) (io.ReadSeeker, string, error) {
+// template returns the template of the files to which tasks of a bag print a stream.
+func template(b *job.BagSpec, s collect.Stream) string {
+	return [...]string{collect.Stdout: b.Stdout, collect.Stderr: b.Stderr}[s]
+}
+
+// files returns to how many files a task prints a stream: one for each rank if their names have its number.
+func (p *Printer) files(s collect.Stream, task int) int {
+	if !p.spec.Bag.EachRank {
+		return 1
+	}
+	own, _, _ := p.tasks.Of(p.spec, task)
+	if own.Bag.Collect || !own.Bag.OfEachRank(template(own.Bag, s)) {
+		return 1
+	}
+	return max(1, own.Bag.Ranks)
+}
+
+// open opens what a rank of a task that has ended printed to a stream; nil: there is nothing.
+func (p *Printer) open(s collect.Stream, task, rank int) (io.ReadSeeker, string, error) {
 	own, entry, _ := p.tasks.Of(p.spec, task)
-	template := [...]string{collect.Stdout: own.Bag.Stdout, collect.Stderr: own.Bag.Stderr}[s]
+	template := template(own.Bag, s)
 	if own.Bag.Collect {
 		return p.openCollected(template, s, task)
 	}
-	path := own.Bag.OutputPath(template, p.id, entry, task)
+	path := own.Bag.OutputPath(template, p.id, entry, task, rank)
 	if path == job.Discard || strings.HasPrefix(path, "/dev/") { // it cannot be read from a device
 		return nil, path, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // JSON writes v as one line of JSON without escaping HTML characters.
@@ -43,15 +44,30 @@ func JSONList[T any](w io.Writer, object any, key string, list iter.Seq[T]) erro
 
 // Address is what berth dashboard prints before it serves the page.
 type Address struct {
-	Address string `json:"address"`
+	Address string `json:"address"` // address to open in a browser; whoever has it can see the page
+}
+
+// Submitted is the JSON form of a job that goes on without its command (--detach, --open), and of berth close.
+type Submitted struct {
+	ID job.ID `json:"id"` // `bag-17`, `mr-18`
+}
+
+// SubmittedStages is the same of a job in stages.
+type SubmittedStages struct {
+	IDs []job.ID `json:"ids"` // the stages, in order
+}
+
+// Stages is the JSON form of a job in stages that came to its end.
+type Stages struct {
+	Stages []report.JobView `json:"stages"` // those that began, in order
 }
 
 // Added is the JSON form of berth add: the indices of the new tasks.
 type Added struct {
-	Added []int `json:"added"`
+	Added []int `json:"added"` // index of each task, from 0
 }
 
 // Forgotten is the JSON form of berth forget: the removed jobs.
 type Forgotten struct {
-	Forgotten []job.ID `json:"forgotten"`
+	Forgotten []job.ID `json:"forgotten"` // ids of the jobs that were removed, in the order in which they were named
 }

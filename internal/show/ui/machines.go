@@ -10,7 +10,7 @@ import (
 
 // Machines is the JSON form of the rented machines. Keys are only added to it.
 type Machines struct {
-	Machines []driver.MachineStatus `json:"machines"` // the oldest first; for berth machines stop: the stopped ones
+	Machines []driver.MachineStatus `json:"machines"` // rented machines that have not ended, the oldest first
 }
 
 // RentedMachines writes a table of rented machines.

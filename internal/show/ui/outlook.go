@@ -24,6 +24,12 @@ func outlook(at job.Time, o plan.Outlook, style Style) []string {
 	if len(o.Slots) > 0 {
 		lines = append(append(lines, ""), slotLines(at, o, style)...)
 	}
+	for i, x := range o.LeftOut {
+		if i == 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, wrap("partition "+clean(x.Partition)+" is left out: "+clean(x.Why), style.Width)...)
+	}
 	return lines
 }
 

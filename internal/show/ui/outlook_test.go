@@ -269,7 +269,7 @@ func TestPlanOfDifferentNeeds(t *testing.T) {
 	p := plan.Plan{At: at, Kind: job.Bag, Tasks: 24, TaskSlots: 20, Reasons: []string{"decided"}, Source: "nothing",
 		Alloc:    request(2, "gpu", job.Resources{CPUs: 8, Mem: 32 << 30, GPUs: 4}),
 		Followup: job.Followup{More: []job.AllocRequest{request(3, "cpu", job.Resources{CPUs: 16, Mem: 64 << 30})}},
-		Mix: []plan.Mixed{{Tasks: 20, Needs: job.Needs{CPUs: 1, Mem: 2 << 30}}, {Tasks: 2, Needs: job.Needs{CPUs: 2, GPUs: 1}},
+		Mix: []plan.Mixed{{Tasks: 20, Needs: job.Needs{CPUs: 1, Mem: 2 << 30}}, {Tasks: 2, Needs: job.Needs{CPUs: 2, GPUs: 1, Gang: job.Gang{Ranks: 3}}},
 			{Tasks: 2, Needs: job.Needs{CPUs: 4, GPUs: 2, GPUType: "a100"}}},
 		Serves: [][]int{{1, 2}, {0}},
 		Outlook: &plan.Outlook{Partition: "gpu", Nodes: 2, Timeline: []timeline.Step{{Start: at, Free: 2}},
@@ -280,7 +280,7 @@ func TestPlanOfDifferentNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"for tasks of 2 cores, 1 GPU; 4 cores, 2 GPUs of type a100", "for tasks of 1 core and 2G"} {
+	for _, want := range []string{"for tasks of 3 ranks of 2 cores, 1 GPU; 4 cores, 2 GPUs of type a100", "for tasks of 1 core and 2G"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

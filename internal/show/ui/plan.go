@@ -65,7 +65,7 @@ func planServes(p plan.Plan, request int) string {
 	}
 	var words []string
 	for _, k := range p.Serves[request] {
-		if w := p.Mix[k].Resources().Words(); !slices.Contains(words, w) {
+		if w := p.Mix[k].Words(); !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}

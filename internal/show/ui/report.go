@@ -52,6 +52,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "left", leftText(v))
 	item(b, "warnings", warningsText(v))
 	item(b, "weight", weightText(v.Weight))
+	item(b, "priority", some(v.Priority, func(p int) string { return fmt.Sprint(p) }))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
 	item(b, "rented", rentedText(v.Rented))
@@ -323,11 +324,19 @@ func reportFailures(b *sheet, v report.JobView) {
 	}
 }
 
-// Rows writes a table of attempts with their phases, in the order in which they ended. Its JSON form is report.Full.
+// gpus formats the GPUs of an attempt, "2" or "0.5"; empty for none.
+func gpus(r report.AttemptRow) string {
+	if r.GPUShare == 0 {
+		return figure(r.GPUs)
+	}
+	return job.Vector{GPU: int64(r.GPUs) * int64(r.GPUShare)}.GPUFigure()
+}
+
+// Rows writes a table of attempts with their phases, and those of several ranks with their nodes, in the order in which they ended. Its JSON form is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "GPUS>", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
-		head := []string{r.Name, strconv.Itoa(r.Attempt), r.Node, r.Host, r.Outcome, figure(r.GPUs)}
+		head := []string{r.Name, strconv.Itoa(r.Attempt), across(r.Node, r.Shares), across(r.Host, r.Shares), r.Outcome, gpus(r)}
 		input := inputCell(r.Input)
 		if len(r.Phases) == 0 {
 			t.add(append(head, "", r.Started.Local().Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
@@ -341,9 +350,20 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 				some(p.CPUS, seconds), some(p.PeakMem, size), input)...)
 			head, input = make([]string, len(head)), ""
 		}
+		for _, s := range r.Shares {
+			t.add("", "", s.Node, s.Host, "", "", job.Count(s.Ranks, "rank"), "", "", "", "", some(s.CPUS, seconds), some(s.PeakMem, size), "")
+		}
 	}
 	t.narrow(widthOf(w), "IN>", "OUT>", "HOST", "CPU>", "ATTEMPT>", t.head[7], "NODE", "PEAK MEM>")
 	return put(w, t.String())
+}
+
+// across returns the name of an attempt's first node, with the number of further ones, "a1/0 +3".
+func across(first string, shares []report.ShareView) string {
+	if len(shares) < 2 || first == "" {
+		return first
+	}
+	return fmt.Sprintf("%s +%d", first, len(shares)-1)
 }
 
 // startHead returns the head of the column of starts with the offset from UTC, because the times are local.

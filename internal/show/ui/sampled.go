@@ -12,26 +12,26 @@ import (
 // Sampled is the result of trials of a bag on types of machines, and the front for the remaining tasks. Keys are only
 // added to it.
 type Sampled struct {
-	Types  []SampledType `json:"sampled"`
-	Server float64       `json:"server_bytes_s"` // capacity of the data server; 0: it was not reached
-	Peak   float64       `json:"peak_bytes_s"`   // highest measured rate
-	Bytes  float64       `json:"task_bytes"`     // moved by a task
-	Left   int           `json:"left"`           // tasks that are not done
+	Types  []SampledType `json:"sampled"`        // the machine types on which tasks were run as trials
+	Server float64       `json:"server_bytes_s"` // bytes per second of the data server for all machines; 0: not reached
+	Peak   float64       `json:"peak_bytes_s"`   // the greatest rate that was seen, bytes per second
+	Bytes  float64       `json:"task_bytes"`     // bytes that a task moves
+	Left   int           `json:"left"`           // tasks that are not done yet
 	front.View
 }
 
 // SampledType is the result of the trials on a type of machines.
 type SampledType struct {
-	Name    string  `json:"type"`
-	Host    string  `json:"host"`
-	Job     job.ID  `json:"job"`     // that ran the trials
-	Tried   int     `json:"tried"`   // tasks that ran there
-	Carried int     `json:"carried"` // tasks that ran on other types, whose times were converted
-	Mean    float64 `json:"task_s"`
-	Low     float64 `json:"low_s"` // 95 % confidence interval of the mean
-	Up      float64 `json:"up_s"`
-	Spread  float64 `json:"spread"`       // standard deviation divided by mean
-	Rate    float64 `json:"rate_bytes_s"` // of a machine that uses the data server alone; 0: no data was moved
+	Name    string  `json:"type"`         // its name in the catalogue
+	Host    string  `json:"host"`         // the host that represented the type
+	Job     job.ID  `json:"job"`          // the job that ran the trials
+	Tried   int     `json:"tried"`        // tasks that ran on this type
+	Carried int     `json:"carried"`      // tasks that ran on other types, whose times were converted for this type
+	Mean    float64 `json:"task_s"`       // mean compute time of a task in seconds; 0: not known
+	Low     float64 `json:"low_s"`        // lower end of its 95 % confidence interval
+	Up      float64 `json:"up_s"`         // upper end
+	Spread  float64 `json:"spread"`       // standard deviation of task times, divided by their mean
+	Rate    float64 `json:"rate_bytes_s"` // bytes per second to a machine that uses the data server alone; 0: none moved
 }
 
 // SampledText writes trials and front for people.

@@ -81,7 +81,7 @@ func runningTable(b *sheet, v report.JobView) {
 		if r.Duplicate {
 			attempt += " (duplicate)"
 		}
-		t.add(r.Name, attempt, r.Node, r.Host, r.Phase, seconds(r.Seconds), part, r.Source, rest,
+		t.add(r.Name, attempt, across(r.Node, r.Shares), across(r.Host, r.Shares), r.Phase, seconds(r.Seconds), part, r.Source, rest,
 			some(r.BytesIn, size), fit(clean(r.Status), 40))
 	}
 	section(b, t, "READ>", "BY", "HOST", "ATTEMPT>", "STATUS", "PHASE")

@@ -16,32 +16,32 @@ import (
 
 // TraceJSON is the JSON form of berth trace stats.
 type TraceJSON struct {
-	Functions []TraceFunction   `json:"functions"` // those with most hits first
-	Orders    []TraceOrder      `json:"orders"`    // numbers of functions by the magnitude of their hits, the largest first
-	Planted   int               `json:"planted"`   // functions with a counter
-	LeftOut   map[string]int    `json:"left_out"`  // number of functions without a counter, by reason
-	Exit      int               `json:"exit"`      // of the program; −1: a signal ended it
-	Signal    int               `json:"signal,omitempty"`
-	Hits      uint64            `json:"hits"`
-	Programs  int               `json:"programs"`                   // executed images with counters
-	Standing  float64           `json:"planting_ms"`                // total pause of the programs for this
-	Objects   map[string]string `json:"objects_left_out,omitempty"` // reasons by path
-	NotHere   string            `json:"not_here,omitempty"`         // the reason why a program was not counted
+	Functions []TraceFunction   `json:"functions"`                  // functions that were entered, those with most hits first; `--all`: all that were counted
+	Orders    []TraceOrder      `json:"orders"`                     // the counted functions by the magnitude of `hits`, the largest first
+	Planted   int               `json:"planted"`                    // functions that were counted
+	LeftOut   map[string]int    `json:"left_out"`                   // number of functions that were not counted, by reason
+	Exit      int               `json:"exit"`                       // exit code of the program; −1 where a signal ended it
+	Signal    int               `json:"signal,omitempty"`           // that signal
+	Hits      uint64            `json:"hits"`                       // sum over all functions
+	Programs  int               `json:"programs"`                   // how many executed programs were planted: a shell is one, and what it starts another
+	Standing  float64           `json:"planting_ms"`                // how long the programs were stopped for planting, in all, milliseconds
+	Objects   map[string]string `json:"objects_left_out,omitempty"` // why objects were left out as a whole, by path
+	NotHere   string            `json:"not_here,omitempty"`         // why no function of a program was counted, for the last such program
 }
 
 // TraceFunction is one function.
 type TraceFunction struct {
-	Name   string `json:"name"` // 0x and its address in the object if it has no symbol
-	Object string `json:"object"`
-	Entry  string `json:"entry"` // its address in the object
-	Hits   uint64 `json:"hits"`
+	Name   string `json:"name"`   // `0x…`, its address in the object, if it has no symbol
+	Object string `json:"object"` // path of the program or library
+	Entry  string `json:"entry"`  // its address in the object, `0x…`
+	Hits   uint64 `json:"hits"`   // how often it was entered, in all threads and processes
 }
 
 // TraceOrder is the functions that were entered From times or more, and fewer than ten times as often.
 type TraceOrder struct {
-	From      uint64 `json:"from"` // a power of ten; 0: never
-	Functions int    `json:"functions"`
-	Example   string `json:"example"` // that with most hits
+	From      uint64 `json:"from"`      // a power of ten, the least hits of such a function; 0: it was never entered
+	Functions int    `json:"functions"` // how many there are
+	Example   string `json:"example"`   // that with most hits
 }
 
 // order counts a function, which has no more hits than those before it.

@@ -114,11 +114,7 @@ func (c *cbf) resize(now job.Time, more int) {
 // shrink keeps the reservations that still fit and moves the others to their earliest slots, both in
 // the order of arrival.
 func (c *cbf) shrink(now job.Time) {
-	c.line = timeline.New(now, c.nodes)
-	for _, id := range c.active {
-		e := &c.jobs[id]
-		c.line.Add(now, e.end(), -e.Nodes)
-	}
+	c.line = c.runningTimeline(now)
 	var anew []*request
 	for i := range c.queue {
 		switch w := &c.queue[i]; {

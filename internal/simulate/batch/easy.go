@@ -26,13 +26,13 @@ import (
 // job is checked. Queues of logs are short, and a check needs some nanoseconds (BenchmarkEASYTrace,
 // BenchmarkEASYQueue).
 type easy struct {
-	*System // its timeline has the running jobs, up to their limits
+	*System // its timeline has the running jobs, up to their limits, except under FCFS, which needs none to decide
 	policy  Policy
 
-	idle   int       // free nodes, without those of early
-	early  []ID      // jobs that ended before their limits and are not handled yet
-	fresh  int       // number of jobs at the queue's end that have arrived and are not handled yet
-	byTime []request // buffer for EASY-SJBF
+	idle  int   // free nodes, without those of early
+	early []ID  // jobs that ended before their limits and are not handled yet
+	fresh int   // number of jobs at the queue's end that have arrived and are not handled yet
+	tried []int // buffer of order
 
 	stale    bool // a waiting job may have become able to start
 	reserved bool // shadow and extra are valid: the head's reservation, and the nodes then free beside it
@@ -52,7 +52,7 @@ func (e *easy) cancel(_ job.Time, _ request, place int) {
 }
 
 func (e *easy) end(now job.Time, id ID) {
-	if j := &e.jobs[id]; j.end() > now {
+	if j := &e.jobs[id]; j.end() > now && e.policy != FCFS {
 		e.early = append(e.early, id)
 	} else {
 		e.release(j.Nodes)
@@ -113,30 +113,31 @@ func (e *easy) pass(now job.Time, ids []ID) []ID {
 	}
 	e.reserve(now)
 	first := len(ids)
-	for _, w := range e.order(old[1:]) {
-		if e.fits(now, w) {
-			ids = e.launch(now, w, ids)
+	waiting := old[1:]
+	for _, i := range e.order(waiting) {
+		if w := &waiting[i]; e.fits(now, *w) {
+			ids = e.launch(now, *w, ids)
+			w.nodes = 0
 		}
 	}
 	if len(ids) > first {
-		e.queue = slices.DeleteFunc(e.queue, func(w request) bool { return e.jobs[w.id].Start != timeline.Never })
+		e.queue = slices.DeleteFunc(e.queue, func(w request) bool { return w.nodes == 0 })
 	}
 	return ids
 }
 
-// order returns the waiting jobs in the order in which they are tried.
-func (e *easy) order(waiting []request) []request {
-	if e.policy != EASYSJBF {
-		return waiting
-	}
-	e.byTime = e.byTime[:0]
-	for _, w := range waiting {
+// order returns the places of the waiting jobs that fit, in the order in which they are tried.
+func (e *easy) order(waiting []request) []int {
+	e.tried = e.tried[:0]
+	for i, w := range waiting {
 		if int(w.nodes) <= e.idle {
-			e.byTime = append(e.byTime, w)
+			e.tried = append(e.tried, i)
 		}
 	}
-	slices.SortStableFunc(e.byTime, func(a, b request) int { return cmp.Compare(a.limit, b.limit) })
-	return e.byTime
+	if e.policy == EASYSJBF {
+		slices.SortStableFunc(e.tried, func(a, b int) int { return cmp.Compare(waiting[a].limit, waiting[b].limit) })
+	}
+	return e.tried
 }
 
 // fits reports whether a job other than the head can start without delaying the head.
@@ -170,12 +171,13 @@ func (e *easy) arrive(now job.Time, ids []ID) []ID {
 // then.
 func (e *easy) launch(now job.Time, w request, ids []ID) []ID {
 	end, nodes := timeline.After(now, w.limit), int(w.nodes)
-	e.line.Add(now, end, -nodes)
+	if e.policy != FCFS {
+		e.line.Add(now, end, -nodes)
+	}
 	e.idle -= nodes
 	if end > e.shadow {
 		e.extra -= nodes
 	}
-	e.jobs[w.id].Start = now
 	return append(ids, w.id)
 }
 
@@ -217,11 +219,14 @@ func (e *easy) planned(place int) job.Time {
 
 // withHead returns the timeline with the ends that are not handled, and when the head can start on it.
 func (e *easy) withHead(now job.Time) (line *timeline.Timeline, at job.Time) {
+	if e.policy == FCFS {
+		return e.runningTimeline(now), timeline.Never
+	}
 	line = e.line.Clone()
 	for _, id := range e.early {
 		line.Add(now, e.jobs[id].end(), e.jobs[id].Nodes)
 	}
-	if len(e.queue) > 0 && e.policy != FCFS {
+	if len(e.queue) > 0 {
 		if at, ok := line.EarliestFit(now, int(e.queue[0].nodes), 1); ok {
 			return line, at
 		}

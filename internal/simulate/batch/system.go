@@ -23,7 +23,7 @@ type System struct {
 	free   int // nodes without a job
 	jobs   []tracked
 	queue  []request          // waiting jobs, in the order of arrival
-	active []ID               // running jobs, in the order of their start
+	active []ID               // jobs that have started, in this order, of which some may have ended since Running
 	line   *timeline.Timeline // free nodes under what the policy has planned
 }
 
@@ -89,8 +89,6 @@ func (s *System) Cancel(now job.Time, id ID) {
 func (s *System) End(now job.Time, id ID) {
 	s.check(id, running)
 	s.jobs[id].state = over
-	i := slices.Index(s.active, id)
-	s.active = slices.Delete(s.active, i, i+1)
 	s.free += s.jobs[id].Nodes
 	s.line.Advance(now)
 	s.policy.end(now, id)
@@ -145,12 +143,22 @@ func (s *System) Timeline(now job.Time) *timeline.Timeline {
 // Running yields the running jobs in the order of their start.
 func (s *System) Running() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
+		s.active = slices.DeleteFunc(s.active, func(id ID) bool { return s.jobs[id].state != running })
 		for _, id := range s.active {
 			if !yield(s.jobs[id].Entry) {
 				return
 			}
 		}
 	}
+}
+
+// runningTimeline returns the free nodes from now on if only the running jobs use nodes, up to their limits.
+func (s *System) runningTimeline(now job.Time) *timeline.Timeline {
+	t := timeline.New(now, s.nodes)
+	for e := range s.Running() {
+		t.Add(now, timeline.After(e.Start, e.Limit), -e.Nodes)
+	}
+	return t
 }
 
 // Waiting yields the waiting jobs in the order of arrival, with their reservations.
@@ -167,7 +175,7 @@ func (s *System) Waiting() iter.Seq[Entry] {
 }
 
 func (s *System) check(id ID, want state) {
-	if int(id) >= len(s.jobs) || s.jobs[id].state != want {
+	if s.jobs[id].state != want {
 		panic(fmt.Sprintf("batch: job %d is not there", id))
 	}
 }

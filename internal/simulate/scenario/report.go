@@ -123,7 +123,7 @@ func (r *Report) sections() []section {
 // Text prints the report as tables.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %d %s\n", r.Nodes, r.Policy, r.Seed, r.Replications, job.Plural(r.Replications, "replication"))
+	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, job.Count(r.Replications, "replication"))
 	for _, s := range r.sections() {
 		lines := [][]string{append([]string{"way"}, s.head...)}
 		for i := range r.Ways {

@@ -20,54 +20,54 @@ const Alone = "none"
 // Report is the result of a scenario. Times are in seconds, and means are over replications.
 type Report struct {
 	Scenario     string   `json:"scenario,omitempty"` // its file
-	Nodes        int      `json:"nodes"`
-	Policy       string   `json:"policy"`
-	Seed         uint64   `json:"seed"`
-	Replications int      `json:"replications"`
-	Notes        []string `json:"notes,omitempty"`
-	Ways         []Row    `json:"ways"`
+	Nodes        int      `json:"nodes"`              // of the cluster
+	Policy       string   `json:"policy"`             // of its batch system
+	Seed         uint64   `json:"seed"`               // seed of all random numbers
+	Replications int      `json:"replications"`       // of each way
+	Notes        []string `json:"notes,omitempty"`    // what the simulation left out or assumed
+	Ways         []Row    `json:"ways"`               // one object for each way; the first has only the jobs of others
 
 	runs []run
 }
 
 // Row is the result of one adaptor; "none" is the rigid jobs alone.
 type Row struct {
-	Way string `json:"way"`
+	Way string `json:"way"` // its name; `none`: the jobs of others alone
 	// The elastic jobs: their number in a replication, mean turnaround and wait, number of failed
 	// jobs, requested allocations per job, attempts that were lost or failed, and the fraction by
 	// which their mean turnaround is below that of the first adaptor.
-	Jobs        Mean  `json:"jobs"`
-	Turnaround  Mean  `json:"turnaround_s"`
-	Wait        Mean  `json:"wait_s"`
-	Failed      Mean  `json:"failed"`
-	Allocations Mean  `json:"allocations"`
-	Lost        Mean  `json:"lost_attempts"`
-	Under       *Mean `json:"under_first,omitempty"`
+	Jobs        Mean  `json:"jobs"`                  // your own jobs
+	Turnaround  Mean  `json:"turnaround_s"`          // mean turnaround of these jobs
+	Wait        Mean  `json:"wait_s"`                // mean time from submission to the first task, of your own jobs
+	Failed      Mean  `json:"failed"`                // jobs that failed
+	Allocations Mean  `json:"allocations"`           // allocations requested per job
+	Lost        Mean  `json:"lost_attempts"`         // attempts that were cut short or failed
+	Under       *Mean `json:"under_first,omitempty"` // 1 − turnaround / that of the first way
 	// The rigid jobs.
-	HPCJobs       Mean `json:"hpc_jobs"`
-	HPCTurnaround Mean `json:"hpc_turnaround_s"`
-	HPCWait       Mean `json:"hpc_wait_s"`
-	HPCBSLD       Mean `json:"hpc_ave_bsld"`
-	HPCKilled     Mean `json:"hpc_killed"`
+	HPCJobs       Mean `json:"hpc_jobs"`         // jobs of others
+	HPCTurnaround Mean `json:"hpc_turnaround_s"` // mean turnaround of these jobs
+	HPCWait       Mean `json:"hpc_wait_s"`       // mean wait of these jobs
+	HPCBSLD       Mean `json:"hpc_ave_bsld"`     // mean bounded slowdown of these jobs
+	HPCKilled     Mean `json:"hpc_killed"`       // of these, jobs that were ended at their wall time
 	// All jobs.
-	Utilization Mean `json:"utilization"`
-	Makespan    Mean `json:"makespan_s"`
+	Utilization Mean `json:"utilization"` // node-seconds used / (nodes × makespan), 0 to 1
+	Makespan    Mean `json:"makespan_s"`  // from the first submission to the last end
 	// Rented machines, per job: the cost of the machines and the data, the cost and the turnaround
 	// predicted when the machines were chosen, whether the job missed the deadline, the number of
 	// rented machines, and the number of machines that the provider took away.
-	Cost               Mean `json:"cost"`
-	ExpectedCost       Mean `json:"expected_cost"`
-	ExpectedTurnaround Mean `json:"expected_turnaround_s"`
-	Late               Mean `json:"late"`
-	Rented             Mean `json:"rented"`
-	Interrupted        Mean `json:"interrupted"`
+	Cost               Mean `json:"cost"`                  // cost of rented machines and data per job
+	ExpectedCost       Mean `json:"expected_cost"`         // cost per job that was predicted at the choice
+	ExpectedTurnaround Mean `json:"expected_turnaround_s"` // the turnaround that was predicted then
+	Late               Mean `json:"late"`                  // jobs that were done after the deadline of the way
+	Rented             Mean `json:"rented"`                // machines that were rented per job
+	Interrupted        Mean `json:"interrupted"`           // of these, machines that their provider ended early
 }
 
 // Mean is a mean over replications with half the width of its 95 % confidence interval, by Student's
 // t. It is null without values, and the half-width is null for a single replication.
 type Mean struct {
-	Mean      *float64 `json:"mean"`
-	HalfWidth *float64 `json:"half_width"`
+	Mean      *float64 `json:"mean"`       // mean over replications; null: there is none
+	HalfWidth *float64 `json:"half_width"` // half the width of its 95 % confidence interval; null: one replication
 }
 
 // run is one simulation: a replication under one adaptor.

@@ -15,6 +15,7 @@ import (
 type allocation struct {
 	id    batch.ID
 	owner owner
+	queue *queue // its partition
 	user  string // empty: nobody who submits elastic jobs
 	nodes int
 	limit time.Duration
@@ -43,8 +44,8 @@ type owner interface {
 func (a *allocation) ends() job.Time { return a.began.Add(a.limit) }
 
 // submit puts an allocation into the queue. The owner is called when the allocation begins.
-func (w *World) submit(owner owner, user string, nodes int, limit time.Duration) *allocation {
-	a := &allocation{owner: owner, user: user, nodes: nodes, limit: limit}
+func (w *World) submit(owner owner, q *queue, user string, nodes int, limit time.Duration) *allocation {
+	a := &allocation{owner: owner, queue: q, user: user, nodes: nodes, limit: limit}
 	w.enqueue(a)
 	return a
 }
@@ -52,13 +53,13 @@ func (w *World) submit(owner owner, user string, nodes int, limit time.Duration)
 // enqueue puts an allocation into the queue. While failed nodes leave the cluster too small for the
 // allocation, the allocation is parked instead.
 func (w *World) enqueue(a *allocation) {
-	if a.nodes > w.system.Nodes() {
+	if a.nodes > a.queue.System.Nodes() {
 		w.parked = append(w.parked, a)
 		return
 	}
 	a.id = batch.ID(len(w.allocs))
 	w.allocs = append(w.allocs, a)
-	w.system.Submit(w.now, a.id, a.nodes, a.limit)
+	a.queue.Submit(w.now, a.id, a.nodes, a.limit)
 	w.changed = true
 }
 
@@ -70,14 +71,14 @@ func (w *World) release(a *allocation) {
 		if i := slices.Index(w.parked, a); i >= 0 {
 			w.parked = slices.Delete(w.parked, i, i+1)
 		} else {
-			w.system.Cancel(w.now, a.id)
+			a.queue.Cancel(w.now, a.id)
 			w.changed = true
 		}
 	case running:
 		w.account(a)
-		w.system.End(w.now, a.id)
+		a.queue.End(w.now, a.id)
 		if gone := w.machine.reclaim(a); gone > 0 {
-			w.system.Resize(w.now, -gone)
+			a.queue.Resize(w.now, -gone)
 		}
 		w.changed = true
 	}

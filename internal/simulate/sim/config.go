@@ -39,9 +39,11 @@ type Config struct {
 	Physics Physics
 }
 
-// Cluster is the simulated cluster: one partition of whole nodes.
+// Cluster is the simulated cluster, of whole nodes.
 type Cluster struct {
 	Nodes int
+	// Partitions are the parts of the nodes that have queues of their own, the default one first; nil: all nodes are one with MaxTime.
+	Partitions []Partition
 	// Cores is the number of cores of a node; 0 means 1. A task needs one core, unless its job says otherwise (workload.Elastic.Further).
 	// As in the paper, with one map slot and one reduce slot a node, the maps and the reduces of a
 	// job do not compute at the same time, and while maps run one reduce for each core shuffles
@@ -80,6 +82,15 @@ const (
 	Rented Way = "rented"
 )
 
+// Among is a way to choose one of several partitions.
+type Among string
+
+// The ways.
+const (
+	AmongAll     Among = "all"     // the request waits in all of them, until one has its nodes
+	AmongSoonest Among = "soonest" // it goes where the batch system says that it starts first
+)
+
 // Adaptor says how elastic jobs request nodes and how their tasks are scheduled.
 type Adaptor struct {
 	Way Way
@@ -96,8 +107,10 @@ type Adaptor struct {
 	Rule straggler.Rule
 	// Change, if not nil, changes each plan of the ways Naive and Paper.
 	Change func(*workload.Elastic, *plan.Plan)
-	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
+	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime. Partition may be any.
 	Request job.Request
+	// Among says how a request of a fixed size chooses from the partitions that Request.Partition lists; empty: as plan.Decide does.
+	Among Among
 	// Unknown says that no application has a profile. Otherwise each profile comes from Runs earlier
 	// runs (0 means 1) of tasks drawn like those of the jobs. With fewer runs berth requests a
 	// larger margin of time (predict.Estimate.Spread).

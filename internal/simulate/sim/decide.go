@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -33,6 +34,13 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 		expectStarts(rest.Live, &snap)
 		return plan.Decide(a.byNeeds(q.Again(a.first, a.measured.Measures())))
 	}
+	var err error
+	if q.LeftOut, err = plan.Anywhere(snap.Queue, a.spec); err != nil {
+		return plan.Plan{}, err
+	}
+	if r := &a.spec.Request; c.w.cfg.Adaptor.Among == AmongSoonest {
+		r.Partition = c.w.soonest(strings.Split(r.Partition, ","), r.MinNodes, r.MaxTime)
+	}
 	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
 	for _, l := range c.engine.Held() {
 		if !l.Busy && !l.Over && plan.Serves(&snap, a.spec, l.Request) {
@@ -58,7 +66,7 @@ func mean(ds []time.Duration) time.Duration {
 func (w *World) baseline(a *app, rest *job.Remaining) plan.Plan {
 	b := baseline{
 		now: w.now, maps: len(a.Maps), reduces: len(a.Reduces), line: w.timeline(),
-		maxNodes: a.spec.Request.MaxNodes, maxTime: w.cfg.Cluster.MaxTime, perNode: w.machine.size.CPUs, fewest: w.cfg.Adaptor.Fewest,
+		maxNodes: a.spec.Request.MaxNodes, maxTime: w.queues[0].MaxTime, perNode: w.machine.size.CPUs, fewest: w.cfg.Adaptor.Fewest,
 	}
 	if rest != nil {
 		b.maps, b.reduces = rest.Tasks, rest.Reduces
@@ -73,12 +81,12 @@ func (w *World) baseline(a *app, rest *job.Remaining) plan.Plan {
 		c, ok = b.naive()
 	}
 	if !ok { // some nodes are down
-		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.system.Nodes())), Time: b.maxTime}
+		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.queues[0].System.Nodes())), Time: b.maxTime}
 	}
 	return plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
 		Alloc: job.AllocRequest{On: siteName, Nodes: c.Take, PerNode: w.machine.size, Time: c.Time, Elastic: true,
-			Batch: a.spec.Request.Batch(partition), Start: c.Start},
+			Batch: a.spec.Request.Batch(w.queues[0].Name), Start: c.Start},
 	}
 }
 
@@ -86,7 +94,7 @@ func (w *World) baseline(a *app, rest *job.Remaining) plan.Plan {
 // system's own timeline, otherwise that of a snapshot of the queue.
 func (w *World) timeline() *timeline.Timeline {
 	if w.cfg.Policy == batch.CBF {
-		t := w.system.Timeline(w.now)
+		t := w.queues[0].Timeline(w.now)
 		t.Advance(w.now)
 		return t
 	}

@@ -96,10 +96,10 @@ func (o *releasingOwner) nodeFailed(int) {}
 func TestReleasedAsItBegins(t *testing.T) {
 	w := newWorld(context.Background(), &Config{Cluster: Cluster{Nodes: 2}, Policy: batch.FCFS})
 	a, b := &releasingOwner{w: w}, &releasingOwner{w: w}
-	b.other = w.submit(a, "a", 1, time.Hour)
-	a.other = w.submit(b, "b", 1, time.Hour)
+	b.other = w.submit(a, w.queues[0], "a", 1, time.Hour)
+	a.other = w.submit(b, w.queues[0], "b", 1, time.Hour)
 	w.start()
-	if a.begun != 1 || b.begun != 0 || w.system.Free() != 1 {
-		t.Errorf("%d and %d began, %d nodes are free", a.begun, b.begun, w.system.Free())
+	if a.begun != 1 || b.begun != 0 || w.queues[0].Free() != 1 {
+		t.Errorf("%d and %d began, %d nodes are free", a.begun, b.begun, w.queues[0].Free())
 	}
 }

@@ -61,7 +61,7 @@ func exponential(rng *rand.Rand, mean time.Duration) time.Duration {
 func (w *World) breakDown(node int) {
 	holder := w.machine.state[node].holder
 	if w.machine.fail(node) {
-		w.system.Resize(w.now, -1)
+		w.queueAt(node).Resize(w.now, -1)
 		w.changed = true
 		return
 	}
@@ -75,7 +75,7 @@ func (w *World) breakDown(node int) {
 // repair brings a node back.
 func (w *World) repair(node int) {
 	if w.machine.repair(node) {
-		w.system.Resize(w.now, 1)
+		w.queueAt(node).Resize(w.now, 1)
 		w.changed = true
 		w.unpark()
 	}

@@ -15,7 +15,6 @@ type machine struct {
 	speeds []float64     // nil: all speeds are 1
 	state  []nodeState
 	shown  []cluster.Node // the nodes as snapshots show them
-	all    []int          // 0, 1, …: the partition
 }
 
 // nodeState is the state of a node.
@@ -32,7 +31,6 @@ func NodeName(node int) string { return "n" + strconv.Itoa(node) }
 func newMachine(c *Cluster) *machine {
 	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1), Mem: c.Memory}, speeds: c.Speeds, state: make([]nodeState, c.Nodes)}
 	for i := range c.Nodes {
-		m.all = append(m.all, i)
 		k := Kind{Capacity: m.size}
 		if c.Kinds != nil {
 			k = c.Kinds[i]
@@ -43,10 +41,10 @@ func newMachine(c *Cluster) *machine {
 	return m
 }
 
-// assign gives nodes to an allocation.
+// assign gives nodes of its partition to an allocation.
 func (m *machine) assign(a *allocation) {
 	a.on = make([]int, 0, a.nodes)
-	for i := 0; len(a.on) < a.nodes; i++ {
+	for i := a.queue.all[0]; len(a.on) < a.nodes; i++ {
 		if s := &m.state[i]; s.holder == nil && !s.out {
 			s.holder = a
 			m.shown[i].Free = job.Resources{}

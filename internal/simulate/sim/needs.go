@@ -21,13 +21,14 @@ func (a *app) groupTasks() {
 	}
 }
 
-// cores returns the cores that a task needs.
+// cores returns the cores that a task needs, all of its ranks together.
 func (a *app) cores(task int) int {
 	if a.Further == nil {
 		return 1
 	}
 	w := a.work()
-	return w.NeedsAt(a.which.At(task)).CPUs
+	n := w.NeedsAt(a.which.At(task))
+	return n.CPUs * max(1, n.Ranks)
 }
 
 // byNeeds adds to a question what tasks need, as the adaptor wants it to be planned.

@@ -29,6 +29,9 @@ func (c *coordinator) Start(a step.Start) {
 	c.to(a.Node, func(k *Worker) { k.start(c.apps[a.Attempt.Job], a) })
 }
 
+func (c *coordinator) Join(step.Join)   {} // a gang is simulated on its first node, where the engine ends it if another is lost
+func (c *coordinator) Leave(step.Leave) {}
+
 func (c *coordinator) Kill(a step.Kill) {
 	c.attempt(a.Node, a.Attempt, func(r *Attempt) { r.end(event.AttemptEnded{Outcome: event.Killed, Reason: a.Reason}) })
 }

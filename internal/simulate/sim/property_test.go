@@ -208,8 +208,8 @@ func checkNodes(t *rapid.T, w *World) {
 			out++
 		}
 	}
-	if w.system.Free() != free || w.system.Nodes() != len(m.state)-out {
-		t.Fatalf("the batch system has %d free of %d, there are %d free of %d", w.system.Free(), w.system.Nodes(), free, len(m.state)-out)
+	if w.queues[0].Free() != free || w.queues[0].System.Nodes() != len(m.state)-out {
+		t.Fatalf("the batch system has %d free of %d, there are %d free of %d", w.queues[0].Free(), w.queues[0].System.Nodes(), free, len(m.state)-out)
 	}
 }
 
@@ -280,8 +280,8 @@ func TestNothing(t *testing.T) {
 
 // TestMachine checks that the free nodes with the lowest numbers are assigned, also beyond 64.
 func TestMachine(t *testing.T) {
-	m := newMachine(&Cluster{Nodes: 130})
-	a, b := &allocation{nodes: 127}, &allocation{nodes: 3}
+	m, q := newMachine(&Cluster{Nodes: 130}), &queue{all: []int{0}}
+	a, b := &allocation{queue: q, nodes: 127}, &allocation{queue: q, nodes: 3}
 	m.assign(a)
 	m.assign(b)
 	if got := fmt.Sprint(a.on[0], a.on[126], b.on); got != "0 126 [127 128 129]" {
@@ -290,12 +290,12 @@ func TestMachine(t *testing.T) {
 	if !m.state[5].down && m.fail(5) || m.reclaim(a) != 1 || m.repair(5) != true || m.fail(6) != true {
 		t.Errorf("nodes 5 and 6: %+v", m.state[5:7])
 	}
-	c := &allocation{nodes: 6}
+	c := &allocation{queue: q, nodes: 6}
 	m.assign(c)
 	if fmt.Sprint(c.on) != "[0 1 2 3 4 5]" {
 		t.Error(c.on)
 	}
-	d := &allocation{nodes: 1}
+	d := &allocation{queue: q, nodes: 1}
 	if m.assign(d); d.on[0] != 7 {
 		t.Error(d.on)
 	}

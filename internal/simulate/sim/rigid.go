@@ -15,7 +15,7 @@ type rigid struct {
 }
 
 func (r *rigid) submit() {
-	r.alloc = r.w.submit(r, "", r.job.Nodes, r.job.Request)
+	r.alloc = r.w.submit(r, r.w.queues[r.job.Partition], "", r.job.Nodes, r.job.Request)
 }
 
 func (r *rigid) began() {

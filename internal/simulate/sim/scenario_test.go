@@ -28,7 +28,7 @@ import (
 //	cloud …           the machines that can be rented, see scenario.cloud
 //	faults mtbf=1000 repair=100 slow=1000 for=100 by=3 fails=0.1 seed=1
 //	rigid             lines: ID SUBMIT NODES RUN REQUEST
-//	elastic           lines: ID SUBMIT maps=60,50x3 reduces=… first=… shuffle=… app=a user=1
+//	elastic           lines: ID SUBMIT maps=60,50x3 ranks=1,2x3 reduces=… first=… shuffle=… app=a user=1
 //	run [log]         prints the outcomes; log also prints the records of attempts and allocations
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
@@ -157,7 +157,11 @@ func logRecord(out *strings.Builder, now job.Time, r event.Record) {
 	case event.NodeLost:
 		fmt.Fprintf(out, "%v: %s lost: %s\n", at, r.Node, r.Reason)
 	case event.AttemptStarted:
-		fmt.Fprintf(out, "%v: %v starts on %s\n", at, r.Attempt, r.Node)
+		where := string(r.Node)
+		for _, s := range r.Gang[min(1, len(r.Gang)):] {
+			where += " and " + string(s.Node)
+		}
+		fmt.Fprintf(out, "%v: %v starts on %s\n", at, r.Attempt, where)
 	case event.PhaseGranted:
 		fmt.Fprintf(out, "%v: %v has a grant for %v\n", at, r.Attempt, r.Phase)
 	case event.AttemptEnded:
@@ -189,6 +193,12 @@ func elasticOf(t *testing.T, line string) workload.Elastic {
 			e.Shuffle = spans(t, value)
 		case "app":
 			e.App = value
+		case "ranks":
+			var list job.NeedsList
+			for _, n := range spans(t, value) {
+				list.Add(job.Needs{Gang: job.Gang{Ranks: int(n.Seconds())}})
+			}
+			e.Further, e.Which = list.Further, list.Runs()
 		case "user":
 			e.User = int64(numbers(t, value)[0])
 		default:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -30,9 +31,36 @@ type grant struct {
 	site    *site
 	id      job.AllocID
 	alloc   *allocation
-	workers []*Worker // by rank; nil: the worker has not connected
-	broken  []bool    // by rank: the node failed and no longer belongs to the allocation
-	endless bool      // it is kept as long as a job needs it
+	workers []*Worker     // by rank; nil: the worker has not connected
+	broken  []bool        // by rank: the node failed and no longer belongs to the allocation
+	endless bool          // it is kept as long as a job needs it
+	also    []*allocation // the same request in other partitions, until one has its nodes
+}
+
+// submitElsewhere puts the request also into the queues of the other partitions of a list that take it.
+func (g *grant) submitElsewhere(names []string) {
+	for _, name := range names {
+		q, a := g.site.w.queueOf(name), g.alloc
+		if q != a.queue && a.nodes <= len(q.all) && (q.MaxTime == 0 || a.limit <= q.MaxTime) {
+			g.also = append(g.also, g.site.w.submit(g, q, a.user, a.nodes, a.limit))
+		}
+	}
+}
+
+// withdraw takes the request back from the queues where it has not begun.
+func (g *grant) withdraw() {
+	all := append(g.also, g.alloc)
+	for _, a := range all {
+		if a.state == running {
+			g.alloc = a
+		}
+	}
+	g.also = nil
+	for _, a := range all {
+		if a != g.alloc {
+			g.site.w.release(a)
+		}
+	}
 }
 
 func newSite(w *World, report func(step.Input), dial func(*Worker)) *site {
@@ -55,19 +83,22 @@ func (s *site) snapshot() cluster.Snapshot {
 // request puts an allocation into the queue. It returns an error of class User if the allocation
 // could never begin.
 func (s *site) request(id job.AllocID, req job.AllocRequest) error {
-	c, limit := &s.w.cfg.Cluster, cmp.Or(req.Time, unlimited)
+	q, limit := s.w.queueOf(req.Batch.Partition), cmp.Or(req.Time, unlimited)
 	refused := func(what string) error {
 		return job.ConfigError(siteName, what, "request less")
 	}
 	switch {
-	case req.Nodes < 1 || req.Nodes > c.Nodes || !req.PerNode.Fits(s.w.machine.size):
+	case req.Nodes < 1 || req.Nodes > len(q.all) || !req.PerNode.Fits(s.w.machine.size):
 		return refused("the cluster does not have so many nodes, or none of this size")
-	case c.MaxTime > 0 && limit > c.MaxTime:
+	case q.MaxTime > 0 && limit > q.MaxTime:
 		return refused("the wall time exceeds the limit of the queue")
 	}
 	g := &grant{site: s, id: id, workers: make([]*Worker, req.Nodes), broken: make([]bool, req.Nodes), endless: !req.Elastic}
 	s.allocs[id] = g
-	g.alloc = s.w.submit(g, s.user, req.Nodes, limit)
+	g.alloc = s.w.submit(g, q, s.user, req.Nodes, limit)
+	if s.w.cfg.Adaptor.Among == AmongAll {
+		g.submitElsewhere(strings.Split(req.Batch.Partitions(), ","))
+	}
 	return nil
 }
 
@@ -99,6 +130,7 @@ func expectStarts(live []job.Live, snap *cluster.Snapshot) {
 // began reports that the allocation has begun, and schedules the start of its workers.
 func (g *grant) began() {
 	w := g.site.w
+	g.withdraw()
 	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})
 	} else {
@@ -146,6 +178,7 @@ func (g *grant) nodeFailed(rank int) {
 // end ends the allocation and its workers.
 func (g *grant) end() {
 	delete(g.site.allocs, g.id)
+	g.withdraw()
 	g.site.w.release(g.alloc)
 	for _, k := range g.workers {
 		if k != nil {

@@ -87,7 +87,7 @@ func (s *siteScenario) now() float64 { return sec(since(s.w.now)) }
 // pass fires all events of the next d.
 func (s *siteScenario) pass(d time.Duration) {
 	until := s.w.now.Add(d)
-	for min(s.w.agenda.first(), s.w.system.Next()) <= until {
+	for min(s.w.agenda.first(), s.w.queues[0].Next()) <= until {
 		s.w.advance()
 	}
 	s.w.now = until

@@ -10,7 +10,7 @@ import (
 	"berth/internal/simulate/batch"
 )
 
-// partition is the name of the only partition.
+// partition is the name of the only partition of a cluster that names none.
 const partition = "sim"
 
 // grain is the unit to which wall times are rounded up unless the cluster has another.
@@ -20,20 +20,32 @@ const grain = time.Second
 // and limits, and waiting jobs with their reservations if the policy makes reservations. user is who asks.
 // It is valid until the virtual time advances.
 func (w *World) snapshot(user string) cluster.Snapshot {
-	q := &cluster.Queue{Cluster: siteName, User: user, Grain: cmp.Or(w.cfg.Cluster.Grain, grain), Partitions: []cluster.Partition{
-		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
+	q := &cluster.Queue{Cluster: siteName, User: user, Grain: cmp.Or(w.cfg.Cluster.Grain, grain)}
+	for i, of := range w.queues {
+		p := cluster.Partition{Name: of.Name, Default: i == 0, Nodes: of.all, MaxTime: of.MaxTime, Whole: true}
+		if of.Taken != nil {
+			p.Preempted = "jobs of others end its jobs"
+		}
+		q.Partitions = append(q.Partitions, p)
+	}
 	if w.cfg.Policy == batch.CBF {
 		q.Depth = len(w.allocs) // each of those that wait has a reservation
 	}
-	for e := range w.system.Running() {
-		q.Running = append(q.Running, w.queued(w.allocs[e.ID], e.Limit))
-	}
-	for e := range w.system.Waiting() {
-		j := w.queued(w.allocs[e.ID], e.Limit)
-		if e.Start != timeline.Never {
-			j.Start = e.Start
+	for _, of := range w.queues {
+		if of.taken > w.now {
+			q.Running = append(q.Running, cluster.Queued{ID: of.Name, Partition: of.Name, Nodes: of.all, Count: len(of.all), PerNode: w.machine.size, Whole: true,
+				Start: w.now, Limit: of.taken.Sub(w.now)})
 		}
-		q.Pending = append(q.Pending, j)
+		for e := range of.Running() {
+			q.Running = append(q.Running, w.queued(w.allocs[e.ID], e.Limit))
+		}
+		for e := range of.Waiting() {
+			j := w.queued(w.allocs[e.ID], e.Limit)
+			if e.Start != timeline.Never {
+				j.Start = e.Start
+			}
+			q.Pending = append(q.Pending, j)
+		}
 	}
 	for _, a := range w.parked {
 		j := w.queued(a, a.limit)
@@ -44,6 +56,6 @@ func (w *World) snapshot(user string) cluster.Snapshot {
 }
 
 func (w *World) queued(a *allocation, limit time.Duration) cluster.Queued {
-	return cluster.Queued{ID: strconv.Itoa(int(a.id)), User: a.user, Partition: partition, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
+	return cluster.Queued{ID: strconv.Itoa(int(a.id)), User: a.user, Partition: a.queue.Name, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
 		Start: a.began, Limit: limit}
 }

@@ -30,8 +30,8 @@ type World struct {
 	now     job.Time
 	agenda  agenda
 	machine *machine
-	server  *server // the data server of rented machines, or nil
-	system  *batch.System
+	server  *server       // the data server of rented machines, or nil
+	queues  []*queue      // the partitions, the default one first
 	allocs  []*allocation // by batch.ID
 	parked  []*allocation // allocations that are larger than the cluster while nodes are down, in the order of arrival
 	changed bool          // the batch system may be able to start a job
@@ -53,7 +53,7 @@ type World struct {
 
 func newWorld(ctx context.Context, cfg *Config) *World {
 	w := &World{
-		cfg: cfg, ctx: ctx, now: Epoch, machine: newMachine(&cfg.Cluster), system: batch.New(cfg.Cluster.Nodes, cfg.Policy),
+		cfg: cfg, ctx: ctx, now: Epoch, machine: newMachine(&cfg.Cluster), queues: newQueues(cfg),
 		shared: make(map[int64]*coordinator), left: len(cfg.Rigid) + len(cfg.Elastic),
 		result: &Result{Rigid: make([]Outcome, len(cfg.Rigid)), Elastic: make([]Outcome, len(cfg.Elastic))},
 	}
@@ -65,6 +65,7 @@ func newWorld(ctx context.Context, cfg *Config) *World {
 	}
 	w.scheduleArrivals()
 	w.breakNodes()
+	w.takeNodes()
 	return w
 }
 
@@ -88,7 +89,7 @@ func (w *World) run() error {
 // advance fires all events of the next instant and starts the allocations that can begin. Events
 // that follow from these starts fire in the next call, at the same virtual time.
 func (w *World) advance() {
-	at := min(w.agenda.first(), w.system.Next())
+	at := min(w.agenda.first(), w.nextStart())
 	if at == timeline.Never {
 		w.fail(w.stuck())
 		return
@@ -125,9 +126,12 @@ func (w *World) stuck() error {
 
 // start starts the allocations that the batch system can start now, and notifies their owners.
 func (w *World) start() {
-	for w.err == nil && (w.changed || w.system.Next() <= w.now) {
+	for w.err == nil && (w.changed || w.nextStart() <= w.now) {
 		w.changed = false
-		w.started = w.system.Start(w.now, w.started[:0])
+		w.started = w.started[:0]
+		for _, q := range w.queues {
+			w.started = q.Start(w.now, w.started)
+		}
 		for _, id := range w.started {
 			a := w.allocs[id]
 			a.state, a.began = running, w.now

@@ -23,6 +23,8 @@ type Rigid struct {
 	Nodes   int           // number of nodes, at least 1
 	Run     time.Duration // run time if nothing ends the job
 	Request time.Duration // wall time, after which the job is killed; at least 1 ns
+	// Partition is the place of the job's partition in those of a simulated cluster; 0: the default one.
+	Partition int
 }
 
 func (r Rigid) submitted() job.Time   { return r.Submit }

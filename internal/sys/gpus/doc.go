@@ -2,7 +2,7 @@
 //
 //	d := gpus.OfMachine(os.Environ(), "/")
 //	pool := gpus.NewPool(d)
-//	held, err := pool.Acquire(ctx, 1)
+//	held, err := pool.Acquire(ctx, job.Resources{GPUs: 1}, 1, nil)
 //	env = pool.Env(env, held)
 //
 // A program learns which GPUs are its own from an environment variable of the vendor. Whoever starts a process that starts others

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"berth/internal/core/job"
 )
 
 // machine makes a folder with files of a system, each with its content.
@@ -131,34 +133,63 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// No GPU is held by two tasks at once, and none is lost.
+// No GPU is held by two tasks that need a whole one, or by more shares than make one; tasks with the same number have the same GPU; none is lost.
 func TestPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(0, 6).Draw(t, "gpus")
 		p := NewPool(OfAllocation(nil, total, "/nowhere"))
 		done, cancel := context.WithCancel(context.Background())
 		cancel()
-		var held [][]int
-		for range rapid.IntRange(0, 40).Draw(t, "steps") {
-			if len(held) > 0 && rapid.Bool().Draw(t, "give") {
-				i := rapid.IntRange(0, len(held)-1).Draw(t, "which")
-				p.Release(held[i])
-				held = slices.Delete(held, i, i+1)
+		type task struct {
+			held   Held
+			shared []uint16
+		}
+		var tasks []task
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			if len(tasks) > 0 && rapid.Bool().Draw(t, "give") {
+				i := rapid.IntRange(0, len(tasks)-1).Draw(t, "which")
+				p.Release(tasks[i].held)
+				tasks = slices.Delete(tasks, i, i+1)
 				continue
 			}
-			n := rapid.IntRange(0, total+1).Draw(t, "n")
-			busy := slices.Concat(held...)
-			got, err := p.Acquire(done, n)
-			if (err == nil) != (n <= total-len(busy)) || err == nil && len(got) != n {
-				t.Fatalf("%d with %v in use: %v, %v", n, busy, got, err)
-			}
-			for _, i := range got {
-				if slices.Contains(busy, i) {
-					t.Fatalf("%d is given twice", i)
+			used, at := make([]int, total), map[uint16]int{}
+			for _, k := range tasks {
+				for i, g := range k.held.of {
+					used[g] += k.held.each
+					if k.shared != nil {
+						at[k.shared[i]] = g
+					}
 				}
 			}
+			idle := 0
+			for _, u := range used {
+				if u == 0 {
+					idle++
+				}
+			}
+			if rapid.Bool().Draw(t, "whole") {
+				n := rapid.IntRange(0, total+1).Draw(t, "n")
+				held, err := p.Acquire(done, job.Resources{GPUs: n}, 1, nil)
+				if (err == nil) != (n <= idle) || err == nil && len(held.of) != n || slices.ContainsFunc(held.of, func(i int) bool { return used[i] > 0 }) {
+					t.Fatalf("%d with %v in use: %v, %v", n, used, held, err)
+				}
+				if err == nil {
+					tasks = append(tasks, task{held, nil})
+				}
+				continue
+			}
+			need, k := job.Resources{GPUs: 1, GPUShare: rapid.SampledFrom([]int{100, 250, 333, 500, 999}).Draw(t, "share")}, uint16(rapid.IntRange(0, 3).Draw(t, "number"))
+			held, err := p.Acquire(done, need, 1, []uint16{k})
+			g, there := at[k]
+			room := idle > 0
+			if there {
+				room = used[g]+need.GPUShare <= job.Milli
+			}
+			if (err == nil) != room || err == nil && (there && held.of[0] != g || !there && used[held.of[0]] > 0) {
+				t.Fatalf("%d for the number %d with %v in use, numbers %v: %v, %v", need.GPUShare, k, used, at, held, err)
+			}
 			if err == nil {
-				held = append(held, got)
+				tasks = append(tasks, task{held, []uint16{k}})
 			}
 		}
 	})
@@ -167,11 +198,11 @@ func TestPool(t *testing.T) {
 // Who waits for a GPU gets it when it comes back.
 func TestPoolWaits(t *testing.T) {
 	p := NewPool(OfAllocation(nil, 1, "/nowhere"))
-	first, _ := p.Acquire(t.Context(), 1)
+	first, _ := p.Acquire(t.Context(), job.Resources{GPUs: 1}, 1, nil)
 	got := make(chan []int)
 	go func() {
-		held, _ := p.Acquire(t.Context(), 1)
-		got <- held
+		held, _ := p.Acquire(t.Context(), job.Resources{GPUs: 1}, 1, nil)
+		got <- held.of
 	}()
 	p.Release(first)
 	if held := <-got; !slices.Equal(held, []int{0}) {
@@ -183,10 +214,10 @@ func TestPoolWaits(t *testing.T) {
 func TestEnv(t *testing.T) {
 	p := NewPool(OfAllocation([]string{"CUDA_VISIBLE_DEVICES=4,6", "GPU_DEVICE_ORDINAL=0,1"}, 2, "/nowhere"))
 	user := []string{"A=1", "CUDA_VISIBLE_DEVICES=9", "HIP_VISIBLE_DEVICES=3", "ROCR_VISIBLE_DEVICES=2"}
-	if got := p.Env(user, []int{1}); !slices.Equal(got, []string{"A=1", "CUDA_VISIBLE_DEVICES=6", "GPU_DEVICE_ORDINAL=1"}) {
+	if got := p.Env(user, Held{of: []int{1, 1}}); !slices.Equal(got, []string{"A=1", "CUDA_VISIBLE_DEVICES=6", "GPU_DEVICE_ORDINAL=1"}) {
 		t.Errorf("got %q", got)
 	}
-	if got := p.Env(user, nil); !slices.Equal(got, user) {
+	if got := p.Env(user, Held{}); !slices.Equal(got, user) {
 		t.Errorf("without GPUs: %q", got)
 	}
 }

@@ -18,13 +18,23 @@ func CountInstructions() *Events {
 	return countEvent(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS)
 }
 
+// CountInstructionsOf counts those of a process that runs already, and of what it starts from now on.
+func CountInstructionsOf(pid int) *Events {
+	return countEventOf(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS, pid, 0)
+}
+
 // countEvent counts an event, as CountInstructions does. The thread's own counter never counts, as the thread executes no
 // program: the processes inherit it, and theirs begin when they execute one.
 func countEvent(kind uint32, event uint64) *Events {
+	return countEventOf(kind, event, 0, unix.PerfBitDisabled|unix.PerfBitEnableOnExec)
+}
+
+// countEventOf counts an event in a process, 0: in the calling thread. The bits say when that begins.
+func countEventOf(kind uint32, event uint64, pid int, begins uint64) *Events {
 	attr := unix.PerfEventAttr{Type: kind, Config: event, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 		Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
-		Bits:        unix.PerfBitDisabled | unix.PerfBitInherit | unix.PerfBitEnableOnExec | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
-	fd, err := unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		Bits:        begins | unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
+	fd, err := unix.PerfEventOpen(&attr, pid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return nil
 	}

@@ -31,6 +31,25 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestEventsOfProcess checks that what a process uses that ran before, and what it starts then, is counted.
+func TestEventsOfProcess(t *testing.T) {
+	c := exec.Command("sh", "-c", "read go; ("+loop+"); "+loop)
+	begin, err := c.StdinPipe()
+	if err != nil || c.Start() != nil {
+		t.Fatal(err)
+	}
+	e := countEventOf(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK, c.Process.Pid, 0)
+	_ = begin.Close()
+	if err := c.Wait(); e == nil || err != nil {
+		t.Skipf("the kernel counts no events here (perf_event_open): %v", err)
+	}
+	defer e.Close()
+	used := float64(c.ProcessState.UserTime() + c.ProcessState.SystemTime())
+	if n := e.Count(); n < used/2 || n > used*2 {
+		t.Errorf("%v events, where the process and its children used %v ns", n, used)
+	}
+}
+
 // loop is work of a shell that takes some hundredths of a second.
 const loop = `i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done`
 

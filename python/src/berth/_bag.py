@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import json
 import os
@@ -74,16 +75,18 @@ class Bag:
     """An open bag."""
 
     def __init__(self, id: str) -> None:
-        self.id = id
+        self.id, self._pid = id, os.getpid()
         self._watching: Optional[_Connection] = None
         self._stopped = False
         self._asking = threading.Lock()
         self._kept: Optional[_Connection] = None  # for further requests of the process that has made it
 
     @classmethod
-    def open(cls, flags: Sequence[str], command: Sequence[str], dir: Optional[str] = None) -> "Bag":
-        """Submits an open bag from a folder."""
-        return cls(json.loads(run(["bag", "--open", "--json", *flags, "--", *command], cwd=dir))["id"])
+    def open(cls, flags: Sequence[str], command: Sequence[str], dir: Optional[str] = None, env: Optional[Dict[str, str]] = None) -> "Bag":
+        """Submits an open bag from a folder, with variables beside those of this process. It is closed when this process ends, however that is."""
+        bag = cls(json.loads(run(["bag", "--open", "--json", *flags, "--", *command], cwd=dir, env=env))["id"])
+        _feed(bag.id)
+        return bag
 
     def add(self, lines: Sequence[Dict[str, Any]]) -> None:
         """Adds tasks, once each, even if the coordinator dies meanwhile."""
@@ -113,11 +116,18 @@ class Bag:
             self._kept = connection
 
     def close(self) -> None:
-        """Says that no more tasks come."""
+        """Says that no more tasks come, unless this process was forked from the one whose bag it is, as what is done at exit is done in both."""
+        if self._pid != os.getpid():
+            return
         try:
             self._post("close", {})
         except _Lost:
             run(["close", self.id])
+        with self._asking:
+            kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
+        _leave(self.id)
 
     def cancel(self, tasks: Sequence[str] = ()) -> None:
         """Cancels the bag, or only tasks of it by their names, and waits until they have ended."""
@@ -140,12 +150,15 @@ class Bag:
             try:
                 for event in self._stream(since):
                     since = event["seq"] + 1
-                    yield event
                     if event["event"] == "over":
+                        _leave(self.id)
+                        yield event
                         return
+                    yield event
             except _Lost:
                 pass
             except BerthError:  # the bag is over and no longer in the coordinator's memory
+                _leave(self.id)
                 yield from self._read(since)
                 return
             if not self._stopped:
@@ -185,6 +198,45 @@ class Bag:
                 watching.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it is over
+
+
+#: Locked files of the open bags of this process.
+_fed: Dict[str, Any] = {}
+
+
+def _feed(id: str) -> None:
+    """Locks a file of a bag, by which the coordinator of this machine knows that this process lives and may add tasks."""
+    folder = state_folder() / "runs" / id
+    try:
+        lock = open(folder / ".feeder", "w")
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock.write(socket.gethostname())
+        lock.flush()
+        os.replace(folder / ".feeder", folder / "feeder")  # it is there only while it is locked
+    except OSError:  # a file system without locks: the bag is open until it is closed
+        return
+    _fed[id] = lock
+
+
+def _leave(id: str) -> None:
+    """Lets go of the file of a bag to which this process adds nothing any more."""
+    lock = _fed.pop(id, None)
+    if lock is not None:
+        lock.close()
+
+
+def fed(id: str) -> bool:
+    """Reports whether a process lives that may add tasks to a bag."""
+    if id in _fed:  # a process does not see its own locks, and loses them when it closes the file
+        return True
+    try:
+        with open(state_folder() / "runs" / id / "feeder", "r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def status(id: str) -> Dict[str, Any]:

@@ -11,17 +11,18 @@ import shutil
 import threading
 import time
 from collections import deque
-from typing import Any, Deque, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Set, Tuple
 
 from . import run
-from ._bag import Bag, printed, status
+from ._bag import Bag, printed
 from ._program import BerthError
 from ._store import LEAST, TARGET, Batch, Call, Folder, cut, size
 
 _FIRST_LOOK = 0.5  # seconds that a first call of a function may take before more calls are started without knowing
 _PATIENCE = 2.0  # seconds after which more calls are started without knowing how long they take
+_LEAST_LOOK = 0.02  # seconds between two looks for what a process that stays has made
 _OVERDUE = 5.0  # seconds after which a batch of short calls is told to leave the rest
-_LEFT_EVERY = 1.0  # seconds between two looks for tasks that stay when their calls are over
+_LEFT_EVERY = 1.0  # seconds between two looks for tasks that stay when their calls are over, but more often after something has changed
 _BROKEN = 3  # tasks in a row whose process died, after which no more is tried
 
 
@@ -34,10 +35,11 @@ class TooLarge(Exception):
 
 
 class Future(concurrent.futures.Future):  # type: ignore[type-arg]
-    """The future of a call. task is the name of the task that makes it, and number counts the calls of an executor from 1."""
+    """The future of a call. task is the name of the task of the bag that makes it, and number counts the calls of an executor from 1."""
 
     number = 0
     task: Optional[str] = None
+    _bag: Optional[Bag] = None
     _call: Optional[Call] = None
     _engine: "Optional[Engine]" = None
 
@@ -67,8 +69,7 @@ class Future(concurrent.futures.Future):  # type: ignore[type-arg]
             if status == run.TOO_LARGE:
                 raise TooLarge(f"the result has {data.decode()} bytes when pickled, and that is more than the limit of the executor; write it "
                                "to a file, or make the executor with a larger limit")
-            error, text = pickle.loads(data)
-            error.__cause__ = run.RemoteTraceback(text)
+            error = _raised(data)
         except BaseException as e:
             error = e
         self._fail(error)
@@ -80,11 +81,30 @@ class Future(concurrent.futures.Future):  # type: ignore[type-arg]
             self.set_exception(error)
 
 
+def _raised(data: bytes) -> BaseException:
+    """Returns an exception of another process. Its cause is its traceback there, which tells all; what it was raised from is its context."""
+    error: BaseException
+    error, text = pickle.loads(data)
+    error.__context__, error.__cause__ = error.__cause__ or error.__context__, run.RemoteTraceback(text)
+    return error
+
+
+class Staying:
+    """A process that has made its calls and stays for more of the same function, as it has imported what they need."""
+
+    def __init__(self, batch: Batch, main: bool) -> None:
+        self.group, self.main, self.given = batch.group, main, 0
+        self.since: Optional[float] = None  # when it was seen to wait; None: it makes calls
+
+
 class Engine:
     """The calls of an executor and what becomes of them."""
 
-    def __init__(self, bag: Bag, files: Folder, slots: int, keep: bool) -> None:
-        self.bag, self.files, self.slots, self.keep = bag, files, slots, keep
+    def __init__(self, bag: Bag, files: Folder, slots: int, keep: bool, opens: Optional[Callable[[], Bag]] = None) -> None:
+        """opens opens another bag, for an executor that was recovered: its own is closed."""
+        self.bag, self.files, self.slots, self.keep, self.opens = bag, files, slots, keep, opens
+        self.threads: List[threading.Thread] = []
+        self.watched: List[Bag] = []
         self.changed = threading.Condition()
         self.waiting: Dict[Any, Deque[Call]] = {}  # calls without a batch, by function and needs
         self.batches: Dict[str, Batch] = {}  # whose tasks are not over
@@ -92,16 +112,25 @@ class Engine:
         self.starts: Dict[Any, float] = {}  # of a process before its calls, likewise: what it imports
         self.rough: Set[Any] = set()  # of which only the first call of a process was measured
         self.released: Dict[Any, Tuple[int, float, float]] = {}  # single calls of functions without seconds, since when, and until when
+        self.staying: Dict[str, Staying] = {}  # by their tasks
+        self.changes = 0.0  # when a task was sent or seen to stay last
         self.futures: Dict[int, Future] = {}  # of recovered calls
         self.broken: Optional[BaseException] = None
         self.closing = self.flushing = self.over = self.closed = False
         self.shut = threading.Lock()
-        self.done = self.failed = self.deaths = self.sending = self.since = 0
+        self.done = self.failed = self.deaths = self.sending = 0
 
     def begin(self) -> None:
-        self.threads = [threading.Thread(target=f, name=f"{self.bag.id}-{f.__name__[1:]}", daemon=True) for f in (self._feed, self._watch)]
-        for t in self.threads:
-            t.start()
+        self._begin(self._feed)
+        self._look(self.bag)
+
+    def _begin(self, f: Callable[..., None], *args: Any) -> None:
+        self.threads.append(threading.Thread(target=f, args=args, name=f"{self.bag.id}-{f.__name__[1:]}", daemon=True))
+        self.threads[-1].start()
+
+    def _look(self, bag: Bag) -> None:
+        self.watched.append(bag)  # before its thread begins, so that another one that gives up meanwhile stops it
+        self._begin(self._watch, bag)
 
     # What the executor asks for.
 
@@ -166,7 +195,7 @@ class Engine:
         with self.changed:
             self.flushing = True
             self.changed.notify_all()
-            self.changed.wait_for(lambda: not self.waiting and not self.sending or self.over)
+            self.changed.wait_for(lambda: not self.waiting and not self.sending and all(b.makes for b in self.batches.values()) or self.over)
             self.flushing = False
 
     def finish(self, cancel: bool) -> None:
@@ -207,9 +236,11 @@ class Engine:
         try:
             while True:
                 with self.changed:
-                    due, pause = self._due(time.monotonic())
+                    now = time.monotonic()
+                    due, pause = self._due(now)
                     if not due and not self._finished():
-                        self.changed.wait(min(pause or _LEFT_EVERY, _LEFT_EVERY) if self.batches else pause)
+                        look = min(max((now - self.changes) / 20, _LEAST_LOOK, len(self.batches) / 1e4), _LEFT_EVERY)
+                        self.changed.wait(min(pause or look, look) if self.batches or self.staying else pause)
                         due, _ = self._due(time.monotonic())
                     batches = self._form(due)
                     self.sending += len(batches)
@@ -217,9 +248,10 @@ class Engine:
                         break
                 if batches:
                     self._send(batches)
-                for name, attempt in self.files.left():
-                    if name in self.batches:
-                        self._ended(self.batches[name], {"outcome": "done", "attempt": attempt})
+                for name, attempt, more in self.files.left():
+                    self._left(name, attempt, more)
+                self._dismiss()
+            self._dismiss()
             self._close()
         except BaseException as e:
             self._break(e)
@@ -264,11 +296,14 @@ class Engine:
     def _hurry(self, now: float) -> Optional[float]:
         """Ends batches of short calls that were not short."""
         pause = None
+        for b in [b for b in self.batches.values() if not b.makes]:
+            b.makes = self.files.taken(b.name) is not None or now - (b.started or now) > 2 * run.STAY and not self._withdraw(b, None)
+            self.changed.notify_all()
         for b in self.batches.values():
             if len(b.calls) > 1 and b.started is not None and not b.yields:
                 if now - b.started > _OVERDUE + 6 * self.starts.get(b.group, 0.0):
                     b.yields = True
-                    self.files.stop(b)
+                    self.files.stop(b.name)
                 else:
                     pause = 1.0
         return pause
@@ -287,28 +322,77 @@ class Engine:
             del self.waiting[group]
 
     def _send(self, batches: List[Batch]) -> None:
-        for b in batches:
-            with self.changed:
-                self._put(b)
-        lines = [b.line() for b in batches if b.calls]
+        try:
+            self._open()
+            for b in batches:
+                with self.changed:
+                    b.by = self._by(b)
+                    self._put(b)
+        except BaseException as e:  # such as a full disk
+            self._fail([c.future for b in batches for c in b.calls if c.future is not None], e)
+            raise
+        self.changes = time.monotonic()
+        lines = [b.line() for b in batches if b.calls and b.by is None]
         if lines:
             try:
                 self.bag.add(lines)
             except BerthError as e:
-                self._refused([b for b in batches if b.calls], e)
+                self._refused([b for b in batches if b.calls and b.by is None], e)
         with self.changed:
             self.sending -= len(batches)
             self.changed.notify_all()
+
+    def _open(self) -> None:
+        """Opens another bag, if this one is closed."""
+        if self.opens is not None:
+            bag = self.opens()
+            with self.changed:
+                self.bag, self.opens = bag, None
+            self._look(bag)
 
     def _put(self, b: Batch) -> None:
         b.calls = [c for c in b.calls if not c.future.done()]  # those that were not cancelled meanwhile
         if not b.calls:
             return
-        b.name = self.files.name(b.calls)
+        b.name, b.bag = self.files.name(b.calls), self.bag
         self.files.put(b)
         for c in b.calls:
-            c.future.task = b.name
+            c.future.task, c.future._bag = b.by or b.name, b.bag
         self.batches[b.name] = b
+        if b.by is not None:
+            stays = self.staying[b.by]
+            stays.given, stays.since, b.makes, b.started = stays.given + 1, None, False, time.monotonic()
+            self.files.give(b, stays.given)
+            for c in b.calls:
+                c.future._begin()
+
+    def _by(self, b: Batch) -> Optional[str]:
+        """Returns the task of a process that stays and can make the calls of a batch."""
+        now = time.monotonic()
+        for name, stays in self.staying.items() if not self.flushing else ():
+            if stays.group == b.group and stays.since is not None and now - stays.since < run.STAY and (stays.main or not any(c.main for c in b.calls)):
+                return name
+        return None
+
+    def _left(self, name: str, attempt: int, more: bool) -> None:
+        """Has what a process has made that stays. With more, it waits for further calls."""
+        with self.changed:
+            b = self.batches.get(name)
+            if b is None:  # its task is over, which the other thread has seen
+                return
+            self.changes = time.monotonic()
+            if more:
+                stays = self.staying.setdefault(b.by or b.name, Staying(b, any(c.main for c in b.calls)))
+                stays.since = self.changes
+        self._ended(b, {"outcome": "done", "attempt": attempt})
+
+    def _dismiss(self) -> None:
+        """Ends processes that stay where there is nothing for them, but may be for others."""
+        with self.changed:
+            for name, stays in list(self.staying.items()):
+                if stays.since is not None and stays.group not in self.waiting and (self.closing or self.waiting or self.over):
+                    del self.staying[name]
+                    self.files.stop(name)
 
     def _refused(self, batches: List[Batch], e: BerthError) -> None:
         """Fails the calls of tasks that the bag did not take."""
@@ -326,36 +410,60 @@ class Engine:
     def _close(self) -> None:
         """Closes the bag once. Until it is closed this process does not end."""
         with self.shut:
-            if not self.over and not self.closed:
+            if not self.over and not self.closed and self.opens is None:
                 self.bag.close()
             self.closed = True
         atexit.unregister(self.leave)
 
     # The thread that watches the bag.
 
-    def _watch(self) -> None:
+    def _watch(self, bag: Bag) -> None:
         try:
-            for event in self.bag.events(self.since):
-                self._see(event)
+            for event in bag.events():
+                self._see(bag, event)
             self._end()
         except BaseException as e:
             self._break(e)
 
-    def _see(self, event: Dict[str, Any]) -> None:
-        batch = self.batches.get(event.get("name", ""))
+    def _see(self, bag: Bag, event: Dict[str, Any]) -> None:
+        name = event.get("name", "")
+        batch = self.batches.get(name)
         if event["event"] == "over":
-            self._lost(CallFailed(f"{self.bag.id} is {event.get('state')}, and the call was not made: {event.get('why') or 'the bag was closed'}"))
-        elif batch is None:
-            return
-        elif event["event"] == "started":
+            why = CallFailed(f"{bag.id} is {event.get('state')}, and the call was not made: {event.get('why') or 'the bag was closed'}")
+            if bag is self.bag and self.opens is None:
+                self._lost(why)
+            else:
+                self._rest(bag, why if event.get("state") == "cancelled" else None)
+        elif event["event"] == "started" and batch is not None:
             self._started(batch)
         elif event.get("final"):
-            self._ended(batch, event)
+            if batch is not None:
+                self._ended(batch, event)
+            self._gone(name, event)
+
+    def _rest(self, bag: Bag, cancelled: Optional[BaseException]) -> None:
+        """Has the calls of a bag that was recovered and is over wait for another one, unless it was cancelled."""
+        for b in [b for b in list(self.batches.values()) if b.bag is bag]:
+            if cancelled is None:
+                self._ended(b, {"outcome": "done"})
+            elif self.batches.pop(b.name, None) is not None:
+                self._fail([c.future for c in b.calls if c.batch is b], cancelled)
+
+    def _gone(self, name: str, event: Dict[str, Any]) -> None:
+        """Has what the process of a task has made of further batches, and others make the rest."""
+        with self.changed:
+            self.staying.pop(name, None)
+            given = [b for b in self.batches.values() if b.by == name]
+            for b in [b for b in given if self._withdraw(b, None)]:
+                given.remove(b)
+            self.changed.notify_all()
+        for b in given:
+            self._ended(b, event)
 
     def _started(self, batch: Batch) -> None:
         with self.changed:
-            if batch.started is not None or self.files.withdrawn(batch.name):
-                return
+            if batch.started is not None or self.batches.get(batch.name) is not batch or self.files.withdrawn(batch.name):
+                return  # the other thread may have seen its end already
             batch.started = time.monotonic()
             futures = [c.future for c in batch.calls]
             self.slots = max(self.slots, sum(b.started is not None for b in self.batches.values()))
@@ -406,8 +514,7 @@ class Engine:
     def _why(self, batch: Batch, event: Dict[str, Any], results: Dict[int, Tuple[int, float, bytes]]) -> Optional[BaseException]:
         """Returns why a task ended before its calls, or None if it was told to."""
         if -1 in results:
-            error, text = pickle.loads(results[-1][2])
-            error.__cause__ = run.RemoteTraceback(text)
+            error = _raised(results[-1][2])
             if not isinstance(error, run.Unguarded):
                 logging.getLogger("concurrent.futures").critical("Exception in initializer:", exc_info=error)
             said = str(error) if isinstance(error, run.Unguarded) else "the initializer failed: " + repr(error)
@@ -418,12 +525,13 @@ class Engine:
             return None
         self.deaths += not results
         said = event.get("why") or event.get("outcome") or "it is not known why"
-        return CallFailed(f"the process of task {batch.name} of {self.bag.id} died: {said}{self._tail(batch.name)}")
+        task, id = batch.by or batch.name, (batch.bag or self.bag).id
+        return CallFailed(f"the process of task {task} of {id} died: {said}{self._tail(id, task)}")
 
-    def _tail(self, task: str) -> str:
+    def _tail(self, id: str, task: str) -> str:
         """Returns the last lines that a task printed to standard error."""
         try:
-            lines = printed(self.bag.id, [task], stderr=True).strip().splitlines()[-5:]
+            lines = printed(id, [task], stderr=True).strip().splitlines()[-5:]
         except (BerthError, OSError):
             return ""
         return "".join("\n  " + line for line in lines)
@@ -456,7 +564,8 @@ class Engine:
             broken = concurrent.futures.BrokenExecutor(f"{self.bag.id}: {error}")
             broken.__cause__ = error
             self._lost(broken)
-            self.bag.stop()
+            for bag in self.watched:
+                bag.stop()
             try:
                 self.bag.close()
             except (BerthError, OSError):
@@ -472,24 +581,26 @@ class Engine:
 
     # What a recovered executor needs.
 
-    def restore(self) -> int:
-        """Makes futures of all calls of the folder, and returns the limit."""
+    def restore(self) -> None:
+        """Makes futures of all calls of the folder, with the results that are there."""
         latest: Dict[int, Call] = {}
-        for name, stored in self.files.all():
+        attempts: Dict[str, int] = {}
+        for name, stored, n in self.files.all():
+            attempts[name] = n
             calls = [latest.get(number) or self._restored(number, stored) for number, *_ in stored["calls"]]
-            batch = Batch(name, calls)
+            taken = self.files.taken(name)
+            batch = Batch(name, calls, None if taken in (None, "runner", "executor") else taken)
             for c in calls:
-                c.needs, c.batch, c.future.task = stored["needs"], batch, name
+                c.needs, c.batch, c.future.task, c.future._bag = stored["needs"], batch, batch.by or name, self.bag
                 latest[c.number] = c
-            self.batches[name] = batch
+            self.batches[name], batch.bag = batch, self.bag
         self.futures = {n: latest[n].future for n in sorted(latest)}
         for b in list(self.batches.values()):
-            b.calls = [c for c in b.calls if c.batch is b]
+            results, calls = self.files.results(b.name, attempts[b.name]), [c for c in b.calls if c.batch is b]
+            b.calls = [c for c in calls if c.number not in results]
             if not b.calls:
                 del self.batches[b.name]
-        self._catch_up()
-        with open(self.files.path / "session", "rb") as f:
-            return int(pickle.load(f)["limit"])
+            self._deliver(calls, results)
 
     def _restored(self, number: int, stored: Dict[str, Any]) -> Call:
         future = Future()
@@ -497,15 +608,3 @@ class Engine:
         call = Call(number, stored["name"], b"", b"", stored["main"], stored["needs"], future)
         future._call, future._engine = call, self
         return call
-
-    def _catch_up(self) -> None:
-        """Has calls wait again whose tasks never came to be, as the process died before it added them."""
-        added, known = int(status(self.bag.id)["tasks_total"]), set()
-        for event in self.bag.events() if added else ():
-            if event["event"] == "queued":
-                known.add(event["name"])
-            if len(known) >= added or event["event"] == "over":
-                break
-        for b in [b for b in self.batches.values() if b.name not in known or self.files.withdrawn(b.name)]:
-            del self.batches[b.name]
-            self._again(b, b.calls)

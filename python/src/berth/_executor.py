@@ -63,12 +63,12 @@ class Executor(concurrent.futures.Executor):
         run.check_loading()
         self.limit = limit
         files = Folder(Path(folder or ".berth-calls").absolute() / uuid.uuid4().hex[:12])
-        files.begin(limit, None if initializer is None else run.dumps((initializer, initargs)))
         arguments = ["-c", str(cpus), "-J", name or label(initializer or _program), "--retries", str(retries), *flags]
         for flag, value in (("--mem", mem), ("--on", on), ("--throttle", max_workers)):
             arguments += [] if value is None else [flag, str(value)]
+        files.begin(limit, None if initializer is None else run.dumps((initializer, initargs)), arguments)
         try:
-            bag = _bag.Bag.open(arguments, [sys.executable, str(Path(run.__file__)), str(files.path), "{}"])
+            bag = files.open()
         except BaseException:
             shutil.rmtree(files.path, ignore_errors=True)
             raise
@@ -77,6 +77,7 @@ class Executor(concurrent.futures.Executor):
 
     def _attach(self, engine: Engine) -> None:
         self._engine = engine
+        self._in_file = os.path.exists(getattr(sys.modules["__main__"], "__file__", None) or "")  # which a program has no more at its end
         self._numbers = itertools.count(1)
         self._finalizer = weakref.finalize(self, engine.finish, False)
         self._finalizer.atexit = False
@@ -104,10 +105,12 @@ class Executor(concurrent.futures.Executor):
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: int = 1,
             **more: Any) -> Iterator[Any]:
         """Returns the results of fn for the arguments, in their order. Short calls are put together even with chunks of 1."""
-        return _map(super().map, fn, iterables, timeout, chunksize, more)
+        return _map(self._engine.files, super().map, fn, iterables, timeout, chunksize, more)
 
     def options(self, **needs: Any) -> "Options":
-        """Returns this executor for calls with needs of their own: cpus, mem, gpus, time, application, retries, and after."""
+        """Returns this executor for calls with needs of their own: cpus, mem, gpus, time, use, application, retries, and after.
+
+        With ranks, and ranks_per_node, a call is made once, in a task of so many ranks, which mpirun can start."""
         return Options(self, needs)
 
     def _submit(self, needs: Dict[str, Any], fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Future:
@@ -117,19 +120,18 @@ class Executor(concurrent.futures.Executor):
             number = next(self._numbers)
         future.number = number
         try:
-            function = fn.data if isinstance(fn, Pickled) else run.dumps(fn)
-            arguments = run.dumps((args, kwargs))
-            self._check_size(len(function) + len(arguments))
-            main = any(b"__main__" in p or b"__mp_main__" in p for p in (function, arguments)) and not run.by_value()
-            if main and not os.path.exists(getattr(sys.modules["__main__"], "__file__", None) or ""):
-                raise pickle.PicklingError(f"{label(fn)} or an argument belongs to a program that is in no file, as in a notebook; install "
+            called, given = fn if isinstance(fn, Pickled) else Pickled(fn, label(fn)), Pickled((args, kwargs))
+            self._check_size(called.size + given.size)
+            function, arguments = called.kept(self._engine.files), given.kept(self._engine.files)
+            main = (called.main or given.main) and not run.by_value()
+            if main and not self._in_file:
+                raise pickle.PicklingError(f"{called.name} or an argument belongs to a program that is in no file, as in a notebook; install "
                                            "cloudpickle, which can pickle that, or write the program to a file")
         except Exception as e:
             future.set_running_or_notify_cancel()
             future.set_exception(e)
             return future
-        name = fn.name if isinstance(fn, Pickled) else label(fn)
-        self._engine.submit(Call(number, name, function, arguments, main, tuple(sorted(needs.items())), future))
+        self._engine.submit(Call(number, called.name, function, arguments, main, tuple(sorted(needs.items())), future))
         return future
 
     def _check_size(self, n: int) -> None:
@@ -143,7 +145,7 @@ class Executor(concurrent.futures.Executor):
 
     def printed(self, future: Future, stderr: bool = False) -> str:
         """Returns what the task has printed that made a call, as berth cat does."""
-        return "" if future.task is None else _bag.printed(self.id, [future.task], stderr)
+        return "" if future.task is None else _bag.printed(future._bag.id if future._bag else self.id, [future.task], stderr)
 
     def tasks(self) -> "_show.Tasks":
         """Returns what the tasks are that make the calls, with their attempts: a list that a notebook shows as a table, and whose
@@ -158,16 +160,25 @@ class Executor(concurrent.futures.Executor):
 
     @classmethod
     def recover(cls, id: str) -> "Executor":
-        """Returns the executor of a bag whose process has ended. Its futures are in the attribute futures, by their numbers."""
+        """Returns the executor of a bag whose process has ended. Its futures are in the attribute futures, by their numbers. Calls that are
+        not with that bag, or submitted now, are in another one, which is opened for them."""
         words = _bag.submitted(id).get("bag", {}).get("command", [])
-        if len(words) != 4 or Path(words[1]).name != "run.py":
+        if len(words) != 6 or Path(words[3]).name != "run.py":
             raise BerthError(f"{id} is not the bag of an executor")
-        files = Folder(Path(words[2]))
+        files = Folder(Path(words[4]))
         if not files.path.exists():
             raise BerthError(f"the results of {id} were removed when all of them had been fetched; make the executor with keep=True")
+        bag = _bag.Bag(files.last(id))
+        if _bag.fed(bag.id):
+            raise BerthError(f"the program that adds calls to {bag.id} still runs; wait for its end")
+        try:
+            bag.close()
+        except BerthError:
+            pass  # it is over
         self = cls.__new__(cls)
-        engine = Engine(_bag.Bag(id), files, max(1, os.cpu_count() or 1), keep=True)
-        self.limit = engine.restore()
+        engine = Engine(bag, files, max(1, os.cpu_count() or 1), keep=True, opens=files.open)
+        engine.restore()
+        self.limit = files.session()["limit"]
         self._attach(engine)
         self.futures = engine.futures
         self._numbers = itertools.count(max(engine.futures, default=0) + 1)
@@ -198,7 +209,7 @@ class Options(concurrent.futures.Executor):
 
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: int = 1,
             **more: Any) -> Iterator[Any]:
-        return _map(super().map, fn, iterables, timeout, chunksize, more)
+        return _map(self._executor._engine.files, super().map, fn, iterables, timeout, chunksize, more)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._executor.shutdown(wait, cancel_futures=cancel_futures)
@@ -218,13 +229,15 @@ def _program_name() -> str:
 _program.__name__ = _program_name()
 
 
-def _map(submitting: Callable[..., Iterator[Any]], fn: Callable[..., Any], iterables: Tuple[Iterable[Any], ...], timeout: Optional[float],
-         chunksize: int, more: Dict[str, Any]) -> Iterator[Any]:
+def _map(files: Folder, submitting: Callable[..., Iterator[Any]], fn: Callable[..., Any], iterables: Tuple[Iterable[Any], ...],
+         timeout: Optional[float], chunksize: int, more: Dict[str, Any]) -> Iterator[Any]:
     if chunksize < 1:
         raise ValueError("chunksize must be >= 1.")
     call = fn if chunksize == 1 else functools.partial(_call_all, fn)
     try:
-        call = Pickled(call)  # type: ignore[assignment]
+        once = Pickled(call, label(fn))
+        once.kept(files)
+        call = once  # type: ignore[assignment]
     except Exception:
         pass  # each future tells it
     if chunksize == 1:

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Dict, Optional, Sequence
 
 
 class BerthError(Exception):
@@ -24,9 +24,9 @@ def program() -> str:
     raise BerthError("there is no program berth on PATH; install it, or name its path in the variable BERTH")
 
 
-def run(args: Sequence[str], stdin: Optional[str] = None, cwd: Optional[str] = None) -> str:
+def run(args: Sequence[str], stdin: Optional[str] = None, cwd: Optional[str] = None, env: Optional[Dict[str, str]] = None) -> str:
     """Runs a command of berth, and returns what it printed. Raises BerthError with its message if it fails."""
-    done = subprocess.run([program(), *args], input=stdin, cwd=cwd, capture_output=True, text=True,
+    done = subprocess.run([program(), *args], input=stdin, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True,
                           stdin=None if stdin is not None else subprocess.DEVNULL)
     if done.returncode != 0:
         said = done.stderr.strip() or f"berth {args[0]} ended with status {done.returncode}"

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import operator
 import os
+import warnings
 from typing import Any, Callable, Optional, Set
 
-from joblib.parallel import ParallelBackendBase, register_parallel_backend
+from joblib.parallel import FallbackToBackend, ParallelBackendBase, SequentialBackend, register_parallel_backend
 
 from ._executor import Executor
 from ._store import Pickled
 
 
-_MAKE: Any = Pickled(operator.methodcaller("__call__"))  # one function for all calls, so that short ones share a process
-_MAKE.name = "joblib"
+_MAKE: Any = Pickled(operator.methodcaller("__call__"), "joblib")  # one function for all calls, so that short ones share a process
 
 
 class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
@@ -33,6 +33,7 @@ class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
         super().__init__(nesting_level=nesting_level or 0, inner_max_num_threads=inner_max_num_threads)
         self._arguments = executor
         self._executor: Optional[Executor] = None
+        self._most: Optional[int] = None
         self._futures: Set[Any] = set()
 
     def effective_n_jobs(self, n_jobs: int) -> int:
@@ -44,17 +45,17 @@ class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
         n = self.effective_n_jobs(n_jobs)
-        self.parallel = parallel
+        if n == 1:
+            warnings.warn("with n_jobs=1 joblib makes the calls in this process and not on berth; leave n_jobs out, or give a larger one", stacklevel=4)
+            raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
+        self.parallel, self._most = parallel, n_jobs if n_jobs is not None and n_jobs > 0 else None
         if getattr(parallel, "pre_dispatch", None) == "2 * n_jobs":  # the default: calls one by one, which could not share tasks
             parallel.pre_dispatch = "all"
-        if self._executor is None:
-            if n_jobs is not None and n_jobs > 0:
-                self._arguments.setdefault("max_workers", n_jobs)
-            self._executor = Executor(**{"name": "joblib", **self._arguments})
         return n
 
     def submit(self, func: Callable[[], Any], callback: Optional[Callable[..., Any]] = None) -> Any:
-        assert self._executor is not None
+        if self._executor is None:  # now, as there may be no calls
+            self._executor = Executor(**{"name": "joblib", "max_workers": self._most, **self._arguments})
         future = self._executor.submit(_MAKE, func)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shlex
 import sys
 import typing as tp
@@ -15,6 +16,7 @@ from ._program import BerthError
 from ._states import States
 
 _REQUEUE = 144  # the exit status by which a job asks for another attempt, as submitit's own executors have it
+_RANK = "@RANK@"  # in the place of a rank's number in the names of its logs
 _states: tp.Dict[str, States] = {}
 
 
@@ -69,15 +71,29 @@ class BerthJob(core.Job[core.R]):
 
 
 class BerthJobEnvironment(job_environment.JobEnvironment):
-    _env = {"job_id": "SUBMITIT_BERTH_JOB_ID",  # the others are not set, as a job has one process
-            **{name: "SUBMITIT_BERTH_NONE" for name in ("num_tasks", "num_nodes", "node", "global_rank", "local_rank")}}
+    _env = {"job_id": "SUBMITIT_BERTH_JOB_ID", "num_tasks": "BERTH_RANKS", "num_nodes": "BERTH_NODES", "global_rank": "BERTH_RANK",
+            "local_rank": "BERTH_LOCAL_RANK", "node": "SUBMITIT_BERTH_NONE"}  # not set for a job of one process
+
+    def _hosts(self) -> tp.List[str]:
+        """Returns the node of each rank."""
+        path = os.environ.get("BERTH_HOSTFILE")
+        return Path(path).read_text().split() if path else [self.hostname]
+
+    @property
+    def hostnames(self) -> tp.Sequence[str]:
+        return list(dict.fromkeys(self._hosts()))
+
+    @property
+    def node(self) -> int:
+        hosts = self._hosts()
+        return list(dict.fromkeys(hosts)).index(hosts[self.global_rank])
 
     def _requeue(self, countdown: int) -> None:
         sys.exit(_REQUEUE)
 
 
 class BerthExecutor(core.PicklingExecutor):
-    """Runs jobs on berth. Of submitit's parameters it knows timeout_min, mem_gb, cpus_per_task, gpus_per_node, name and
+    """Runs jobs on berth. Of submitit's parameters it knows nodes, tasks_per_node, timeout_min, mem_gb, cpus_per_task, gpus_per_node, name and
     stderr_to_stdout, and of those of its own executors setup and signal_delay_s; berth_flags are further flags of berth bag."""
 
     job_class = BerthJob
@@ -94,8 +110,9 @@ class BerthExecutor(core.PicklingExecutor):
         return {"flags", "setup", "signal_delay_s"}
 
     def _internal_update_parameters(self, **kwargs: tp.Any) -> None:
-        if kwargs.get("nodes", 1) > 1 or kwargs.get("tasks_per_node", 1) > 1:
-            raise ValueError("a task of berth runs on one node, as one process; use nodes=1 and tasks_per_node=1")
+        per_node, gpus = kwargs.get("tasks_per_node") or 1, kwargs.get("gpus_per_node") or 0
+        if gpus % per_node:
+            raise ValueError(f"gpus_per_node={gpus} cannot be divided among tasks_per_node={per_node}")
         super()._internal_update_parameters(**kwargs)
         self._close()  # the next jobs are in a bag with these parameters
 
@@ -103,8 +120,11 @@ class BerthExecutor(core.PicklingExecutor):
         p = self.parameters
         flags = ["-c", str(p.get("cpus_per_task") or 1), "-J", p.get("name", "submitit"), "--requeue-exit", str(_REQUEUE),
                  "--signal", f"{job_environment.JobEnvironment.USR_SIG}@{p.get('signal_delay_s', 90)}s", *p.get("flags", ())]
+        per_node = p.get("tasks_per_node") or 1  # which share what the job asks for a node
+        if self._num_tasks() > 1:
+            flags += ["--ranks", str(self._num_tasks()), "--ranks-per-node", str(per_node), "--each-rank"]
         if p.get("mem_gb"):
-            flags += ["--mem", f"{int(p['mem_gb'] * 1024)}M"]
+            flags += ["--mem", f"{int(p['mem_gb'] * 1024 / per_node)}M"]
         if p.get("timeout_min"):
             flags += ["--time-limit", f"{int(p['timeout_min'] * 60)}s"]
         atexit.register(self._close)
@@ -125,7 +145,8 @@ class BerthExecutor(core.PicklingExecutor):
         jobs, lines = [], []
         for delayed in delayed_submissions:
             self._count += 1
-            job: core.Job[tp.Any] = self.job_class(folder=self.folder, job_id=f"{self._bag.id}-{self._count}", tasks=[0])
+            job: core.Job[tp.Any] = self.job_class(folder=self.folder, job_id=f"{self._bag.id}-{self._count}",
+                                                      tasks=list(range(self._num_tasks())))
             job.paths.folder.mkdir(parents=True, exist_ok=True)
             delayed.set_timeout(self.parameters.get("timeout_min", 5), self.max_num_timeout)
             delayed.dump(job.paths.submitted_pickle)
@@ -139,20 +160,22 @@ class BerthExecutor(core.PicklingExecutor):
             "name": job.job_id, "command": self._command(job), "stdout": "none", "stderr": "none",
             "env": {"SUBMITIT_EXECUTOR": "berth", "SUBMITIT_BERTH_JOB_ID": job.job_id}}
         if self.parameters.get("gpus_per_node"):
-            line["gpus"] = self.parameters["gpus_per_node"]
+            line["gpus"] = self.parameters["gpus_per_node"] // (self.parameters.get("tasks_per_node") or 1)
         return line
 
     def _command(self, job: core.Job[tp.Any]) -> str:
         """Returns a command that writes logs as submitit's other executors do: at once, and behind those of attempts before a checkpoint."""
-        out, errors, *words = map(shlex.quote, [str(job.paths.stdout), str(job.paths.stderr), self.python, "-u", "-m", "submitit.core._submit",
+        paths = utils.JobPaths(self.folder, job.job_id, tp.cast(int, _RANK))
+        out, errors, *words = map(shlex.quote, [str(paths.stdout), str(paths.stderr), self.python, "-u", "-m", "submitit.core._submit",
                                                 str(self.folder)])
+        out, errors = (p.replace(_RANK, "'${BERTH_RANK:-0}'") if p[0] == "'" else p.replace(_RANK, "${BERTH_RANK:-0}") for p in (out, errors))
         logs = f"exec >>{out} 2>" + ("&1" if self.parameters.get("stderr_to_stdout") else f">{errors}")
         return " && ".join([logs, *(self.parameters.get("setup") or ()), "exec " + " ".join(words)])
 
     # What the base class wants for executors that submit by scripts.
 
     def _num_tasks(self) -> int:
-        return 1
+        return int(self.parameters.get("nodes") or 1) * int(self.parameters.get("tasks_per_node") or 1)
 
     def _make_submission_file_text(self, command: str, uid: str) -> str:
         return ""

@@ -1,9 +1,11 @@
 """Snakemake's executor: snakemake --executor berth makes the jobs of a workflow tasks of open bags."""
 
 import os
+import re
 import shlex
+import sys
 from dataclasses import dataclass, field
-from typing import Any, AsyncGenerator, Dict, List, Optional, Sequence, Tuple
+from typing import Any, AsyncGenerator, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
 
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
@@ -11,43 +13,43 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
-from berth._bag import Bag, unused
+from berth._bag import Bag, status, unused
 from berth._program import BerthError
 from berth._states import States
 
+from ._needs import Place, check_resources, needs_of, place_of, unknown
 from ._notes import Notes
 
 
 @dataclass
 class ExecutorSettings(ExecutorSettingsBase):
     flags: Optional[str] = field(default=None, metadata={"help": "Flags of berth bag, as in '--on slurm --max-nodes 4'", "required": False})
+    no_warm: bool = field(default=False, metadata={"help": "Start a Python for each job, instead of having one that has loaded Snakemake fork",
+                                                   "required": False})
 
 
 common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False, job_deploy_sources=False,
                                  auto_deploy_default_storage_provider=False)
 
-#: Resources by which jobs are put into bags of their own, and the flags that they are.
-_PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constraint": "-C"}
-#: Resources of batch systems that tasks cannot have, the values that ask for nothing, and what to do.
-_REFUSED = {
-    "mpi": ((), "a task is on one node"), "nodes": (("1",), "a task is on one node"), "tasks": (("1",), "write threads, which are on one node"),
-    "ntasks": (("1",), "write threads, which are on one node"), "ntasks_per_node": (("1",), "write threads, which are on one node"),
-    "slurm_extra": ((), "--berth-flags --sbatch-arg=--FLAG=VALUE, for all jobs"), "gres": ((), "write gpu for GPUs"),
-    "mem_mb_per_cpu": ((), "write mem_mb, for the whole job"), "cpus_per_task": ((), "write threads"), "clusters": ((), "--berth-flags"),
-}
 _COMMAND = ["/bin/sh", "-c"]  # of a bag; each task has its own
+_BACKENDS = ("local", "ssh", "ec2")  # that have no batch system
+#: What jobs run, and what else they load, none of which a workflow changes.
+_WARM = ["snakemake_executor_plugin_berth.job", "snakemake.cli", "snakemake.profiles", "snakemake.report.html_reporter", "snakemake.storage",
+         "argparse_dataclass", "platformdirs", "smart_open"]
 _LOGS = ".snakemake/berth_logs"
 _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
-_LEAST_MEM = 250  # MB, as each job starts Snakemake
 
 
 class Executor(RemoteExecutor):
+    _of_group: Optional[int] = None
+
     def __post_init__(self) -> None:
         self.next_seconds_between_status_checks = _LOOK_EVERY
-        self._bags: Dict[Tuple[Tuple[str, str], ...], States] = {}
+        self._bags: Dict[Place, States] = {}
         self._states: Dict[str, States] = {}
         self._taken: Dict[str, List[str]] = {}  # tasks of earlier Snakemakes, by their bags
         self._notes: Optional[Notes] = None
+        self._named: Set[str] = set()  # resources that do nothing, and have been named
 
     # Jobs become tasks.
 
@@ -62,13 +64,14 @@ class Executor(RemoteExecutor):
 
     def _run(self, jobs: List[JobExecutorInterface]) -> None:
         for job in jobs:
-            check_resources(job.name, job.resources)
+            check_resources(_application(job), job.resources)
+            self._tell(f"berth: rule {_application(job)} has resources that do nothing here", unknown(job.resources, self.workflow.global_resources))
         try:
             if self._notes is None:
                 self._notes = self._begin()
             added: Dict[str, Tuple[States, List[Dict[str, Any]]]] = {}
             infos = []
-            for job in jobs:
+            for job in sorted(jobs, key=lambda job: -getattr(job, "priority", 0)):  # tasks start in the order of their bag
                 info = self._found(job)
                 if info is None:
                     states = self._bag(job)
@@ -82,6 +85,13 @@ class Executor(RemoteExecutor):
             raise WorkflowError(f"berth: {e}") from e
         for info in infos:
             self.report_job_submission(info)
+
+    def _tell(self, what: str, resources: Iterable[str]) -> None:
+        """Names resources that do nothing, once."""
+        new = sorted(set(resources) - self._named)
+        self._named.update(new)
+        if new:
+            self.logger.warning(f"{what}: {', '.join(new)}")
 
     def _begin(self) -> Notes:
         """Closes the bags of earlier Snakemakes that were killed, which add nothing more."""
@@ -127,30 +137,43 @@ class Executor(RemoteExecutor):
 
     def _bag(self, job: JobExecutorInterface) -> States:
         """Returns the bag for jobs that run where this one does."""
-        places = tuple((flag, str(job.resources[key])) for key, flag in _PLACES.items() if job.resources.get(key))
-        if places in self._bags and self._bags[places].over is None:
-            return self._bags[places]
-        flags = ["-J", "snakemake", *(w for p in places for w in p), *shlex.split(self.workflow.executor_settings.flags or "")]
+        place = place_of(_application(job), job.resources)
+        if place in self._bags and self._bags[place].over is None:
+            return self._bags[place]
+        flags = ["-J", "snakemake", *place.flags, *shlex.split(self.workflow.executor_settings.flags or "")]
+        if not self.workflow.executor_settings.no_warm:
+            flags += ["--warm", ",".join(_WARM)]
         assert self._notes is not None
         self._notes.opening()
-        states = self._known(Bag.open(flags, _COMMAND).id)
+        states = self._known(Bag.open(flags, _COMMAND, env={"SLURM_CLUSTERS": place.cluster} if place.cluster else {}).id)
         self._notes.opened(states.bag.id)
-        self._bags[places] = states
+        self._bags[place] = states
         self.logger.info(f"The jobs are tasks of {states.bag.id}: berth progress {states.bag.id}")
+        if place.said and status(states.bag.id).get("partition") in _BACKENDS:
+            self._tell(f"berth: {states.bag.id} runs where there is no batch system, so these resources do nothing", place.said)
         return states
 
     def _task(self, states: States, job: JobExecutorInterface) -> Tuple[SubmittedJobInfo, Dict[str, Any]]:
-        name = f"{job.name}-{job.jobid}" + (f"-{job.attempt}" if job.attempt > 1 else "")
+        name = f"{_application(job)}-{job.jobid}" + (f"-{job.attempt}" if job.attempt > 1 else "")
         log = self._log(job, name)
         os.makedirs(os.path.dirname(log), exist_ok=True)
-        line: Dict[str, Any] = {"name": name, "command": ["/bin/sh", "-c", "exec 2>&1; " + self.format_job_exec(job)], "cpus": job.threads,
-                                "stdout": log, "stderr": "none", "application": job.name}
-        for key, resource, unit in (("mem", "mem_mb", "M"), ("time", "runtime", "m"), ("gpus", "gpu", ""), ("gpus", "gpus", "")):
-            n = _number(job, resource)
-            if n:
-                n = max(n, _LEAST_MEM) if key == "mem" else n
-                line[key] = f"{n}{unit}" if unit else n
+        line = {"name": name, "command": self._command(job), "stdout": log, "stderr": "none", "application": _application(job), **needs_of(job)}
         return self._info(states, job, name), line
+
+    @property
+    def cores(self) -> Union[int, str]:
+        """What the Snakemake in a job may use: in a group what its jobs need together, which is what its task has."""
+        return self._of_group or super().cores
+
+    def _command(self, job: JobExecutorInterface) -> List[str]:
+        self._of_group = job.threads if job.is_group() else None
+        text, declared = self.format_job_exec(job), self.get_envvar_declarations()
+        known = all(os.environ.get(name) == value for name, value in self.envvars().items())  # of storages some are of the command line only
+        plain = text[len(declared):] if known and text.startswith(declared) else text  # as tasks have the environment of this process
+        words = [] if self.workflow.executor_settings.no_warm else words_of(plain)
+        if words[:3] == [sys.executable, "-m", "snakemake"]:
+            return [sys.executable, "-m", _WARM[0], *words[3:]]
+        return ["/bin/sh", "-c", "exec 2>&1; " + text]
 
     def _info(self, states: States, job: JobExecutorInterface, name: str) -> SubmittedJobInfo:
         aux = {"name": name, "bag": states.bag.id, "log": self._log(job, name)}
@@ -158,7 +181,7 @@ class Executor(RemoteExecutor):
 
     @staticmethod
     def _log(job: JobExecutorInterface, name: str) -> str:
-        return os.path.abspath(os.path.join(_LOGS, job.name, name + ".log"))
+        return os.path.abspath(os.path.join(_LOGS, _application(job), name + ".log"))
 
     # What becomes of them.
 
@@ -215,18 +238,13 @@ class Executor(RemoteExecutor):
                     self._notes.drop(bag)
 
 
-def check_resources(rule: str, resources: Any) -> None:
-    """Raises an error for a job that asks for what a task of berth cannot have, instead of leaving it out."""
-    wrong = [f"{key}={value!r} ({do})" for key, (nothing, do) in _REFUSED.items()
-             for value in [resources.get(key)] if value and str(value) not in nothing]
-    if wrong:
-        raise WorkflowError(f"berth: the job of rule {rule} asks for what a task of berth does not have: {', '.join(wrong)}; leave it out, "
-                            f"or run this rule with another executor")
+def _application(job: JobExecutorInterface) -> str:
+    """Returns what jobs have in common that run the same: its rules, as the name of a group may be a random one."""
+    return "_".join(sorted({str(rule) for rule in job.rules}))[:100] if job.is_group() else job.name
 
 
-def _number(job: Any, resource: str) -> int:
-    """Returns a resource of a job as a number, or 0 if it has none."""
-    try:
-        return int(job.resources.get(resource) or 0)
-    except (TypeError, ValueError, AttributeError):
-        return 0
+def words_of(command: str) -> List[str]:
+    """Returns the words of a command, or none if a shell does more with it than take them apart."""
+    if re.search(r"[^\w \t%+,./:=@^-]", re.sub(r"'[^']*'", "", command)):
+        return []
+    return shlex.split(command)

@@ -106,7 +106,8 @@ def _number(bag: str) -> int:
 
 def _key(job: Any) -> str:
     """Returns the name of the note of a job."""
-    return hashlib.sha256("\0".join(sorted(map(str, job.output))).encode()).hexdigest()[:32]
+    made = sorted(map(str, job.output or job.get_target_spec()))
+    return hashlib.sha256("\0".join(made).encode()).hexdigest()[:32]
 
 
 def _digest(job: Any) -> str:

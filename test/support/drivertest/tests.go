@@ -28,6 +28,9 @@ func testLife(b *bench) {
 			b.t.Errorf("reported %+v", up)
 		}
 	}
+	if !b.backend.Rented {
+		b.gang("a1", up)
+	}
 	b.release("a1")
 	for _, w := range up {
 		b.gone(w)

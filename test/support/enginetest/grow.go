@@ -29,10 +29,11 @@ func (w *World) grows(work *job.Work) {
 
 // room returns the most memory that tasks with these needs may get.
 func room(n job.Needs) int64 {
+	node := int64(nodeMem / together(n))
 	if n.AutoMem {
-		return nodeMem
+		return max(n.Mem, node)
 	}
-	return max(n.Mem, n.MaxMem)
+	return max(n.Mem, min(n.MaxMem, node))
 }
 
 // runOut chooses what an attempt runs out of.

@@ -22,6 +22,8 @@ type Ledger struct {
 	ranOut     map[taskID]int64     // memory of which a task has run out
 	whole      bool                 // tasks hold what they need from start to end, as with the scheduler Cores
 	Lines      int                  // attempts that were sent behind others
+	Gangs      int                  // gangs that started on several nodes
+	Scarce     int                  // attempts that used the last of what all jobs share
 	Duplicates Duplicates           // counts of tasks with several attempts
 	torn       bool                 // records of one step are missing
 	batch      batchLedger
@@ -48,6 +50,7 @@ type liveAttempt struct {
 	commit  bool
 	mem     int64
 	behind  job.Attempt // the attempt after which it begins; zero: it has begun
+	gang    []event.Share
 }
 
 // NewLedger returns an empty ledger that reports errors to fail.
@@ -71,6 +74,10 @@ func (l *Ledger) Apply(e event.Entry) {
 	case event.JobResumed:
 		l.state[r.Job] = event.StateQueued
 		l.resumed(r)
+	case event.TermsChanged:
+		w := l.works[r.Job]
+		w.Terms = r.Terms
+		l.works[r.Job] = w
 	case event.TasksAdded, event.BagClosed, event.TasksSkipped, event.TasksCancelled:
 		l.applyOpen(r)
 	case event.JobStopping:
@@ -127,8 +134,10 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)
 	}
-	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Mem, l.lead(r)}
+	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Mem, l.lead(r), r.Gang}
 	l.checkMem(r)
+	l.checkGang(r)
+	l.checkUses(r)
 	l.check(r.Node)
 }
 
@@ -225,7 +234,8 @@ func (l *Ledger) check(node job.NodeID) {
 	capacity, known := l.capacity[node]
 	var sum job.Resources
 	for k, a := range l.live {
-		if a.node != node || a.behind.N > 0 {
+		ranks := a.ranksOn(node)
+		if ranks == 0 || a.behind.N > 0 {
 			continue
 		}
 		need := l.need(k)
@@ -235,7 +245,9 @@ func (l *Ledger) check(node job.NodeID) {
 		if a.through == job.PhaseShuffle {
 			need.CPUs = 0
 		}
-		sum = sum.Plus(need)
+		for range ranks {
+			sum = sum.Plus(need)
+		}
 	}
 	if !l.whole { // what schedulers measure may be less, but no GPU is given twice
 		sum.CPUs, sum.Mem = 0, 0
@@ -246,12 +258,14 @@ func (l *Ledger) check(node job.NodeID) {
 }
 
 // need returns what the task of an attempt needs.
-func (l *Ledger) need(a job.Attempt) job.Resources {
+func (l *Ledger) need(a job.Attempt) job.Resources { return l.needsOf(a).Resources() }
+
+func (l *Ledger) needsOf(a job.Attempt) job.Needs {
 	w, k := l.works[a.Job], int(l.needs[taskID{a.Job, a.Task}])
 	if w.TaskKind(a.Task) == job.ReduceTask {
 		k = 1
 	}
-	return w.NeedsAt(k).Resources()
+	return w.NeedsAt(k)
 }
 
 // noteNeeds notes which tasks have which needs, from the first on.

@@ -162,6 +162,7 @@ func (w *World) proceed(k *worker) {
 	case 1:
 		k.deliver()
 	default:
+		k.loseShare()
 		if k.alive && len(k.runs) > 0 {
 			k.advance(k.runs[w.choose(len(k.runs))])
 		}
@@ -203,7 +204,7 @@ func (w *World) answer() {
 	}
 }
 
-// user cancels or resumes one of the jobs, or adds tasks to an open bag.
+// user cancels, changes or resumes one of the jobs, or adds tasks to an open bag.
 func (w *World) user() {
 	if len(w.open()) > 0 && w.choose(2) == 0 {
 		w.feed()
@@ -223,19 +224,36 @@ func (w *World) user() {
 			if tasks > 0 && w.Ledger.works[j.ID].Kind == job.Bag {
 				w.step(step.Cancel{Job: j.ID, Tasks: []int32{int32(w.choose(tasks)), int32(w.choose(tasks))}})
 			}
+		case 6:
+			w.set(j.ID)
 		}
 	case j.State != event.StateDone:
 		w.resume(j.ID, w.choose(2) == 0)
 	}
 }
 
+// set changes terms of a job that runs.
+func (w *World) set(id job.ID) {
+	work := w.Ledger.works[id]
+	work.Priority = w.choose(3) - 1
+	if w.cfg.Scheduler != sched.Cores {
+		work.Weight = float64(w.choose(3))
+	}
+	if work.Kind == job.Bag {
+		work.Throttle = w.choose(4)
+	}
+	w.step(step.Set{TermsChanged: event.TermsChanged{Job: id, Terms: work.Terms}})
+}
+
 // shape returns an allocation in which the job fits.
 func (w *World) shape(work job.Work) job.AllocRequest {
 	need := w.largest(work)
-	return job.AllocRequest{
+	r := job.AllocRequest{
 		On: "sim", Nodes: 1 + w.choose(3), IdleTimeout: time.Minute, Courteous: w.choose(3) == 0,
 		PerNode: job.Resources{CPUs: max(need.CPUs, 1+w.choose(3)), Mem: max(need.Mem, int64(4+w.choose(4))), GPUs: max(need.GPUs, w.choose(3)), GPUType: "x"},
 	}
+	r.Nodes = max(r.Nodes, w.nodesOf(work, r.PerNode))
+	return r
 }
 
 // demands returns a random profile of the phases of such a job. A phase may need more than a node has.
@@ -245,7 +263,7 @@ func (w *World) demands(kind job.Kind) []job.PhaseDemand {
 		for _, p := range k.Phases() {
 			if w.choose(3) > 0 {
 				all = append(all, job.PhaseDemand{Phase: p, Seconds: float64(w.choose(3)), Demand: job.Vector{
-					CPU: int64(w.choose(6)) * job.MilliCore / 2, Memory: int64(w.choose(6)), Disk: int64(w.choose(4)) * 40, Net: int64(w.choose(4)) * 40}})
+					CPU: int64(w.choose(6)) * job.Milli / 2, Memory: int64(w.choose(6)), Disk: int64(w.choose(4)) * 40, Net: int64(w.choose(4)) * 40}})
 			}
 		}
 	}
@@ -266,8 +284,9 @@ func (w *World) Submit() {
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4
 	}
-	if work.Kind == job.Bag && w.cfg.Behind > 0 && w.choose(2) == 0 {
-		work.Tasks, work.Throttle, work.MaxFails = 3*work.Tasks, 0, -1 // enough for lines of short tasks
+	large := work.Kind == job.Bag && w.cfg.Behind > 0 && w.choose(2) == 0
+	if large { // enough for lines of short tasks
+		work.Tasks, work.Throttle, work.MaxFails = 10*work.Tasks, 0, -1
 	}
 	work.Open = work.Kind == job.Bag && w.choose(5) == 0
 	work.Shares = work.Kind == job.Bag && w.choose(2) == 0
@@ -280,9 +299,13 @@ func (w *World) Submit() {
 			files[i] = '0' + byte(i*i%5)
 		}
 		work.DataHosts = Shared(string(files))
+		work.Gang = w.gang()
 		needs := w.needs(work.Tasks)
 		work.Further, work.Which = needs.Further, needs.Runs()
 		w.grows(&work)
+		if !large { // else it would have no lines, and take long
+			work.Uses = uses(n)
+		}
 	}
 	work.Duplicates, work.ReduceDuplicates = w.choose(3) > 0, w.choose(3) > 0
 	work.Stragglers = []job.Stragglers{job.StragglersAuto, job.StragglersAuto, job.StragglersDuplicate, job.StragglersAbort, job.StragglersTell}[w.choose(5)]
@@ -291,7 +314,7 @@ func (w *World) Submit() {
 	}
 	w.chooseRequests(&work)
 	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // other jobs have the same shape
-		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && w.largest(work).Fits(a.PerNode) {
+		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && w.largest(work).Fits(a.PerNode) && w.nodesOf(work, a.PerNode) <= a.Nodes {
 			work.Alloc = a
 		}
 	}
@@ -382,6 +405,11 @@ func (w *World) quiet() {
 func (w *World) checkAll() {
 	for _, work := range w.jobs {
 		w.checkDone(work.ID)
+	}
+	for _, k := range w.workers {
+		if len(k.gangs) > 0 && len(k.in) == 0 && k.connected {
+			w.fail("%s has joined %v, which are over", k.id, k.gangs)
+		}
 	}
 	if len(w.Ledger.live) > 0 {
 		w.fail("attempts run though all jobs are done: %v", w.Ledger.live)

@@ -56,6 +56,7 @@ func (w *World) needs(tasks int) (l job.NeedsList) {
 		var own job.Needs
 		if w.choose(3) > 0 {
 			own = job.Needs{CPUs: w.choose(4), Mem: int64(w.choose(6)), GPUs: w.choose(4) - 1, Attempts: w.choose(3)}
+			own.Gang = w.gang()
 			own.GPUType = []string{"", "x"}[w.choose(2)*min(1, max(0, own.GPUs))]
 		}
 		for range min(tasks, 1+w.choose(4)) {
@@ -72,8 +73,8 @@ func (w *World) largest(work job.Work) (r job.Resources) {
 		work.Further = known.Further
 	}
 	for k := range work.NeedsCount() {
-		need := work.NeedsAt(k).Resources()
-		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, need.CPUs), max(r.Mem, room(work.NeedsAt(k))), max(r.GPUs, need.GPUs)
+		need, on := work.NeedsAt(k).Resources(), together(work.NeedsAt(k))
+		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, on*need.CPUs), max(r.Mem, int64(on)*room(work.NeedsAt(k))), max(r.GPUs, on*need.GPUs)
 	}
 	return r
 }

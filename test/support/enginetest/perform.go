@@ -8,6 +8,8 @@ type performer struct{ *World }
 
 func (w performer) Start(a step.Start) { w.tell(a.Node, func(k *worker) { k.start(a) }) }
 func (w performer) Kill(a step.Kill)   { w.tell(a.Node, func(k *worker) { k.kill(a) }) }
+func (w performer) Join(a step.Join)   { w.tell(a.Node, func(k *worker) { k.joinGang(a) }) }
+func (w performer) Leave(a step.Leave) { w.tell(a.Node, func(k *worker) { k.leaveGang(a.Attempt) }) }
 func (w performer) Ask(a step.Ask)     { w.tell(a.Node, func(k *worker) { k.ask(a) }) }
 
 func (w performer) Grant(a step.Grant) {

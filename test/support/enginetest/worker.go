@@ -25,6 +25,7 @@ type worker struct {
 	ends job.Time // the end of its allocation, as the coordinator told it on this connection; 0: not told
 
 	runs  []*run
+	gangs []job.Attempt        // those that it has joined
 	ended []event.AttemptEnded // ends that are not acknowledged
 	sent  int                  // number of those that were sent on this connection
 	*disk
@@ -201,6 +202,10 @@ func (k *worker) deliver() {
 	in := k.out[0]
 	k.out = k.out[1:]
 	_, end := in.(step.AttemptEnded)
+	if _, of := in.(step.FromWorker); of {
+		k.w.fromWorker(in)
+		return
+	}
 	if k.w.step(in) && end && k.sent > 0 { // acknowledged
 		k.ended = k.ended[1:]
 		k.sent--
@@ -219,6 +224,7 @@ func (k *worker) join() {
 	for _, e := range k.ended {
 		up.Running = append(up.Running, e.Attempt)
 	}
+	up.Running = append(up.Running, k.gangs...)
 	k.w.step(up)
 	k.send()
 }
@@ -239,7 +245,7 @@ func (k *worker) lose(notices ...step.Input) {
 func (k *worker) crash(disk bool) {
 	k.alive = false
 	k.w.Ledger.Died(k.ended)
-	k.runs, k.ended, k.where = nil, nil, nil
+	k.runs, k.gangs, k.ended, k.where = nil, nil, nil, nil
 	if !disk && k.outputs == "" {
 		k.held, k.bad = nil, nil
 	}
@@ -253,7 +259,7 @@ func (k *worker) advance(r *run) {
 		if k.w.chance(10) {
 			k.end(r, event.Killed, notBegun)
 		}
-	case r.stuck != nil:
+	case r.stuck != nil, !r.commit && !k.w.isWhole(r.Start):
 	case r.puts, r.keeps:
 		k.put(r)
 	case k.w.chance(40):

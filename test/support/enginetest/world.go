@@ -59,7 +59,7 @@ func New(cfg engine.Config, choose func(n int) int, fail func(format string, arg
 	ledger.whole = cfg.Scheduler == sched.Cores
 	w := &World{Ledger: ledger, choose: choose, fail: fail,
 		disks: make(map[string]*disk), cleared: make(map[job.AllocID]bool), mixed: make(map[job.ID]bool)}
-	cfg.Rule = w
+	cfg.Rule, cfg.Limits = w, limits
 	w.cfg, w.Engine = cfg, engine.New(cfg)
 	return w
 }

@@ -169,7 +169,7 @@ func drawApp(t *rapid.T, n job.Vector, id job.ID) App {
 	if !a.bag {
 		a.tasks[1] = rapid.IntRange(0, 5).Draw(t, "reduces")
 	}
-	a.need = job.Resources{CPUs: int(rapid.Int64Range(1, n.CPU/job.MilliCore).Draw(t, "cpus"))}
+	a.need = job.Resources{CPUs: int(rapid.Int64Range(1, n.CPU/job.Milli).Draw(t, "cpus"))}
 	if rapid.Bool().Draw(t, "mem said") {
 		a.need.Mem = rapid.Int64Range(1, n.Memory/mb).Draw(t, "mem") * mb
 	}

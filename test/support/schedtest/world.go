@@ -86,7 +86,7 @@ func (w *world) tell(j *sched.Job) {
 	}
 	j.Known.AddProfile(profile)
 	for _, t := range j.By {
-		t.Set(&w.Pool, a.need, false)
+		t.Set(&w.Pool, a.need, job.Gang{}, false)
 	}
 	w.enqueue(j)
 }

@@ -33,6 +33,7 @@ func ownSetters() map[string]func(a *Ask, where, value string) error {
 		"cpus-per-task": setCPUs,
 		"mem":           setMem,
 		"gpus":          setGPUs,
+		"use":           setUse,
 	}
 	for i, c := range Needs {
 		all[c.Name+"-from"] = func(a *Ask, _, value string) error {

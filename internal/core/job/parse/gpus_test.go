@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"strings"
 	"testing"
 
 	"berth/internal/core/job"
@@ -20,6 +21,31 @@ func TestGPUs(t *testing.T) {
 		if n, kind, err := GPUs("--gpus", text); job.ClassOf(err) != job.User {
 			t.Errorf("%q: %d of type %q, %v", text, n, kind, err)
 		}
+	}
+}
+
+// A task may have a share of one GPU, in whole thousandths, or whole GPUs; a node has whole ones.
+func TestTaskGPUs(t *testing.T) {
+	for text, want := range map[string]job.Resources{
+		"0": {}, "2": {GPUs: 2}, "1.0": {GPUs: 1}, "0.5": {GPUs: 1, GPUShare: 500}, ".25:a100": {GPUs: 1, GPUShare: 250, GPUType: "a100"},
+		"0.33": {GPUs: 1, GPUShare: 330}, "0.1": {GPUs: 1, GPUShare: 100}, "0.29": {GPUs: 1, GPUShare: 290}, "1e-3": {GPUs: 1, GPUShare: 1},
+		"0.3333333333333333": {GPUs: 1, GPUShare: 333}, "0.9999999999999": {GPUs: 1, GPUShare: 999},
+	} {
+		n, share, kind, err := taskGPUs("--gpus", text)
+		if got := (job.Resources{GPUs: n, GPUShare: share, GPUType: kind}); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "not a number", "-0.5": "not a number", "nan": "not a number", "inf": "not a number", "0.5:": "not a number", "99999999": "not a number",
+		"1.5": "1.5 GPUs are neither whole ones nor a share of one", "0.0001": "too small a share",
+	} {
+		if n, share, kind, err := taskGPUs("--gpus", text); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %d, %d of type %q, %v", text, n, share, kind, err)
+		}
+	}
+	if s, err := ask(t, job.Bag, "gpus=0.5"); err != nil || s.Bag.Need.GPUs != 1 || s.Bag.Need.GPUShare != 500 || s.Bag.Need.GPUWords() != "0.5 of a GPU" {
+		t.Errorf("%+v, %v", s.Bag.Need, err)
 	}
 }
 

@@ -29,7 +29,7 @@ var Needs = [...]struct {
 		return err
 	}},
 	{"gpus", func(f *job.NeedsFrom) *int { return &f.GPUs }, func(n *job.Needs, where, value string) (err error) {
-		if n.GPUs, n.GPUType, err = GPUs(where, value); n.GPUs == 0 {
+		if n.GPUs, n.GPUShare, n.GPUType, err = taskGPUs(where, value); n.GPUs == 0 {
 			n.GPUs = job.NoGPUs
 		}
 		return err
@@ -39,6 +39,16 @@ var Needs = [...]struct {
 		n.TimeLimit, n.MaxTimeLimit = g.First, g.more()
 		return err
 	}},
+	{"ranks", func(f *job.NeedsFrom) *int { return &f.Ranks }, func(n *job.Needs, where, value string) (err error) {
+		n.Ranks, err = Count(where, value, 1, job.MaxRanks)
+		return err
+	}},
+}
+
+// RanksPerNode reads how many ranks of a single task each node has.
+func RanksPerNode(n *job.Needs, where, value string) (err error) {
+	n.RanksPerNode, err = Count(where, value, 1, job.MaxRanks)
+	return err
 }
 
 // TakeNeeds finds the columns of the entries from which tasks get their needs, and returns the entries without the line of names, if there is one.

@@ -17,19 +17,21 @@ func TestTakeNeeds(t *testing.T) {
 		want  []job.Needs
 		fails string
 	}{
-		{"n,c,m,g,t|a,2,1G,1:x,1h|b,,,0,", [...]string{"c", "m", "g", "t"},
+		{"n,c,m,g,t|a,2,1G,1:x,1h|b,,,0,", [...]string{"c", "m", "g", "t", ""},
 			[]job.Needs{{CPUs: 2, Mem: 1 << 30, GPUs: 1, GPUType: "x", TimeLimit: time.Hour}, {GPUs: job.NoGPUs}}, ""},
-		{"a,2|b,3", [...]string{"2", "", "", ""}, []job.Needs{{CPUs: 2}, {CPUs: 3}}, ""},
-		{"a,2|b", [...]string{"2", "", "", ""}, []job.Needs{{CPUs: 2}, {}}, ""},
-		{"a,2|b,x", [...]string{"2", "", "", ""}, nil, "in:2: cpus-from"},
-		{"n,m|a,2|b,2Q", [...]string{"", "m", "", ""}, nil, "in:3: mem-from"},
-		{"a,2", [...]string{"cores", "", "", ""}, nil, `--cpus-from: the first line names no column "cores"`},
-		{"a,2|b", [...]string{"3", "", "", ""}, nil, "--cpus-from: no entry has a column 3, as the longest has 2 columns"},
-		{"a,2", [...]string{"", "9", "", ""}, nil, "--mem-from: no entry has a column 9"},
-		{"a,2", [...]string{"", "", "9", ""}, nil, "--gpus-from: no entry has a column 9"},
-		{"a,2", [...]string{"", "", "", "9"}, nil, "--time-from: no entry has a column 9"},
-		{"n,c,c|a,2,3", [...]string{"c", "", "", ""}, nil, `--cpus-from: the first line names two columns "c"`},
-		{"a,2", [...]string{"0", "", "", ""}, nil, `--cpus-from: the first line names no column "0"`},
+		{"a,2|b,3", [...]string{"2", "", "", "", ""}, []job.Needs{{CPUs: 2}, {CPUs: 3}}, ""},
+		{"a,2|b", [...]string{"2", "", "", "", ""}, []job.Needs{{CPUs: 2}, {}}, ""},
+		{"n,r|a,2|b,", [...]string{"", "", "", "", "r"}, []job.Needs{{Gang: job.Gang{Ranks: 2}}, {}}, ""},
+		{"a,0", [...]string{"", "", "", "", "2"}, nil, `in:1: ranks-from: "0" is not a number in the allowed range`},
+		{"a,2|b,x", [...]string{"2", "", "", "", ""}, nil, "in:2: cpus-from"},
+		{"n,m|a,2|b,2Q", [...]string{"", "m", "", "", ""}, nil, "in:3: mem-from"},
+		{"a,2", [...]string{"cores", "", "", "", ""}, nil, `--cpus-from: the first line names no column "cores"`},
+		{"a,2|b", [...]string{"3", "", "", "", ""}, nil, "--cpus-from: no entry has a column 3, as the longest has 2 columns"},
+		{"a,2", [...]string{"", "9", "", "", ""}, nil, "--mem-from: no entry has a column 9"},
+		{"a,2", [...]string{"", "", "9", "", ""}, nil, "--gpus-from: no entry has a column 9"},
+		{"a,2", [...]string{"", "", "", "9", ""}, nil, "--time-from: no entry has a column 9"},
+		{"n,c,c|a,2,3", [...]string{"c", "", "", "", ""}, nil, `--cpus-from: the first line names two columns "c"`},
+		{"a,2", [...]string{"0", "", "", "", ""}, nil, `--cpus-from: the first line names no column "0"`},
 	} {
 		s := BagSources{Columns: regexp.MustCompile(","), needs: c.needs, EachLine: "in"}
 		b := &job.BagSpec{}
@@ -50,7 +52,7 @@ func TestTakeNeeds(t *testing.T) {
 			}
 		}
 	}
-	s := BagSources{needs: [...]string{"1", "", "", ""}}
+	s := BagSources{needs: [...]string{"1", "", "", "", ""}}
 	if _, err := s.TakeNeeds(&job.BagSpec{}, OneColumn([]string{"a", "b"})); err == nil || !strings.Contains(err.Error(), "--colsep") {
 		t.Errorf("entries without columns: %v", err)
 	}

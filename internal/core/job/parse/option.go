@@ -28,6 +28,7 @@ type Option struct {
 	File  bool // if the value is the name of a file, the text of the file replaces it
 	Stage bool // a stage of a job may have it
 	Fixed bool // a resume cannot change it
+	Live  bool // it can be changed while the job runs (Change)
 	set   func(a *Ask, where, value string) error
 }
 
@@ -58,7 +59,7 @@ var optionTable = sync.OnceValue(func() (all []Option) {
 		}
 		marked := func(mark string) bool { return strings.Contains(row[6], mark) }
 		o := Option{Table: row[0], Name: row[1], Short: row[2], Arg: row[3], Usage: row[7], set: own[row[1]],
-			Many: marked("many"), Batch: marked("batch"), File: marked("file"), Stage: marked("stage"), Fixed: marked("fixed")}
+			Many: marked("many"), Batch: marked("batch"), File: marked("file"), Stage: marked("stage"), Fixed: marked("fixed"), Live: marked("live")}
 		if o.set == nil {
 			o.set = setter(o.Name, reader(row[4]), row[5])
 		}

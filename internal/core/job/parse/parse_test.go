@@ -172,10 +172,13 @@ func checkParsers(t interface{ Fatalf(string, ...any) }, s string) {
 	if low, high, err := Nodes("x", s); low < 0 || high < low || err != nil && high != 0 {
 		t.Fatalf("Nodes(%q) = %d, %d, %v", s, low, high, err)
 	}
+	if n, share, _, err := taskGPUs("x", s); n < 0 || n > job.MaxCPUs || share < 0 || share >= job.Milli || share > 0 && n != 1 || err != nil && n+share != 0 {
+		t.Fatalf("taskGPUs(%q) = %d, %d, %v", s, n, share, err)
+	}
 }
 
 func FuzzParsers(f *testing.F) {
-	for _, s := range []string{"512M", "1.5G", "1-02:30:15", "1h30m", "2-8", "auto", "9223372036854775807", "-1", "8E"} {
+	for _, s := range []string{"512M", "1.5G", "1-02:30:15", "1h30m", "2-8", "auto", "9223372036854775807", "-1", "8E", "0.25:a100"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) { checkParsers(t, s) })

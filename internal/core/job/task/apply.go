@@ -64,7 +64,7 @@ func (s *Spec) applyPlace(spec *job.Spec) {
 
 func (s *Spec) applyNeeds(b *job.BagSpec) {
 	n := s.In(b.Needs())
-	b.Need, b.TimeLimit, b.Retries = n.Resources(), n.TimeLimit, n.Attempts-1
+	b.Need, b.TimeLimit, b.Retries, b.Gang = n.Resources(), n.TimeLimit, n.Attempts-1, n.Gang
 }
 
 // Below returns a path that is relative to dir.

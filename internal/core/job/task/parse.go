@@ -36,11 +36,18 @@ var keys = func() map[string]reader {
 		"outputs":     into(words, func(s *Spec) *[]string { return &s.Outputs }),
 		"application": into(text, func(s *Spec) *string { return &s.Application }),
 		"retries":     retries,
-		"after":       after,
+		"use": func(s *Spec, where string, v json.RawMessage) error {
+			return need(&s.Needs, where, v, func(n *job.Needs, where, value string) (err error) {
+				n.Uses, err = parse.Uses(where, value)
+				return err
+			})
+		},
+		"after": after,
 	}
 	for _, n := range parse.Needs {
-		all[n.Name] = func(s *Spec, where string, v json.RawMessage) error { return need(&s.Needs, where, v, n.Read) }
+		all[n.Name] = ofNeeds(n.Read)
 	}
+	all["ranks_per_node"] = ofNeeds(parse.RanksPerNode)
 	return all
 }()
 
@@ -111,6 +118,9 @@ func parseLine(where string, line []byte) (s Spec, err error) {
 	}
 	if s.Command != nil && s.Entry != nil {
 		return s, job.ConfigError(where, "the task has both a command and an entry", "leave one out: an entry is for the bag's command")
+	}
+	if s.Ranks > 0 && s.RanksPerNode > s.Ranks {
+		return s, job.ConfigError(where+": ranks_per_node", fmt.Sprintf("%d on each node are more than %s", s.RanksPerNode, job.Count(s.Ranks, "rank")), "write fewer, or more ranks")
 	}
 	if s.Stdout != "" && s.Stdout == s.Stderr && s.Stdout != job.Discard {
 		return s, job.ConfigError(where, "stdout and stderr are the same file", "write 2>&1 in a shell command instead")
@@ -219,6 +229,10 @@ func whole(where string, v json.RawMessage, low, high int) (int, error) {
 		return 0, job.ConfigError(where, fmt.Sprintf("%s is not a whole number from %d to %d", shown(v), low, high), "write the number without quotes")
 	}
 	return n, nil
+}
+
+func ofNeeds(read func(n *job.Needs, where, value string) error) reader {
+	return func(s *Spec, where string, v json.RawMessage) error { return need(&s.Needs, where, v, read) }
 }
 
 // need reads one of the task's own needs as the option for it does: a text with a unit, a type or a range, or a number without.

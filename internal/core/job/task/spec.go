@@ -32,10 +32,16 @@ func (s *Spec) Plain() bool {
 // At returns the position of the task in its input, for errors.
 func (s *Spec) At(from string) string { return place(from, s.Line) }
 
-// CheckIn returns an error for a task that its bag cannot run. apart says that its tasks run on machines that do
-// not have the user's files.
-func (s *Spec) CheckIn(from string, apart bool) error {
-	if s.Dir != "" && apart {
+// CheckIn returns an error for a task that its bag cannot run.
+func (s *Spec) CheckIn(from string, bag *job.Spec) error {
+	r := &bag.Request
+	if s.RanksPerNode > 0 && s.Ranks == 0 && bag.Bag.Ranks == 0 {
+		return job.ConfigError(s.At(from)+": ranks_per_node", "the task has no ranks", "say with ranks how many")
+	}
+	if why := r.NoGangs(); s.Several() && why != "" {
+		return job.ConfigError(s.At(from)+": ranks", why, "")
+	}
+	if s.Dir != "" && r.Remote.Away() {
 		return job.ConfigError(s.At(from)+": dir", "the tasks of this bag run on machines without your files, in the folder of the bag", "leave the key out")
 	}
 	return nil

@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 	got, err := Parse("-", Lines([]byte(`{"name":"a","command":["sort","-o","{}","x y"],"cpus":"2","mem":"4G","gpus":"2:a100","time":"1h30m","retries":0}
 
 {"command":"echo $HOME","mem":512,"gpus":1,"dir":"sub","env":{"B":"2","A":"1=1"},"stdout":"o","stderr":"none","outputs":["*.txt"],"application":"x","after":["a",3]}
-{"entry":"one","mem":"4G..64G","time":"10m..2h"}
+{"entry":"one","mem":"4G..64G","time":"10m..2h","ranks":8,"ranks_per_node":"4"}
 {"entry":"\ud83d\ude00\\ud800"}
 `)))
 	if err != nil {
@@ -28,7 +28,8 @@ func TestParse(t *testing.T) {
 			Needs: job.Needs{CPUs: 2, Mem: 4 << 30, GPUs: 2, GPUType: "a100", TimeLimit: 90 * time.Minute, Attempts: 1}},
 		{Line: 3, Command: []string{"echo $HOME"}, Shell: true, Dir: "sub", Env: []string{"A=1=1", "B=2"}, Stdout: "o", Stderr: "none",
 			Outputs: []string{"*.txt"}, Needs: job.Needs{Mem: 512 << 20, GPUs: 1, Application: "x"}, After: []Ref{{Name: "a"}, {ID: 3}}},
-		{Line: 4, Entry: job.Entry{"one"}, Needs: job.Needs{Mem: 4 << 30, MaxMem: 64 << 30, TimeLimit: 10 * time.Minute, MaxTimeLimit: 2 * time.Hour}},
+		{Line: 4, Entry: job.Entry{"one"}, Needs: job.Needs{Mem: 4 << 30, MaxMem: 64 << 30, TimeLimit: 10 * time.Minute, MaxTimeLimit: 2 * time.Hour,
+			Gang: job.Gang{Ranks: 8, RanksPerNode: 4}}},
 		{Line: 5, Entry: job.Entry{"😀\\ud800"}},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -56,6 +57,8 @@ func TestErrors(t *testing.T) {
 		{`{"command":"a","entry":"b"}`, "both a command and an entry"},
 		{"{\"command\":\"\xff\"}", "-:1: the line is not valid UTF-8"},
 		{`{"cpus":0}`, `-:1: cpus: "0" is not a number in the allowed range; write a whole number from 1 to`},
+		{`{"ranks":0}`, `-:1: ranks: "0" is not a number in the allowed range`},
+		{`{"ranks":2,"ranks_per_node":4}`, "-:1: ranks_per_node: 4 on each node are more than 2 ranks"},
 		{`{"mem":"4X"}`, `-:1: mem: "4X" is not a size`},
 		{`{"mem":0}`, "-:1: mem: it is 0"},
 		{`{"mem":"8G..4G"}`, `-:1: mem: "8G..4G" ends below its begin`},

@@ -23,14 +23,14 @@ type Model struct {
 // Point is a configuration with its prediction.
 type Point struct {
 	Counts   []int          `json:"-"`           // machines of each type
-	Cost     float64        `json:"cost"`        // of machines and of data moved
-	Makespan float64        `json:"makespan_s"`  // mean
-	Low      float64        `json:"low_s"`       // the 10 % quantile of the makespan
-	Up       float64        `json:"up_s"`        // the 90 % quantile
+	Cost     float64        `json:"cost"`        // in the currency of the catalogue
+	Makespan float64        `json:"makespan_s"`  // from the request for machines until all tasks are done, on average
+	Low      float64        `json:"low_s"`       // 10 % of such bags take no longer
+	Up       float64        `json:"up_s"`        // 90 % of such bags take no longer
 	Simple   float64        `json:"simple_s"`    // the makespan as if the data server had no limit
-	Machines map[string]int `json:"machines"`    // by the names of types; of a View
-	Use      float64        `json:"server_use"`  // fraction of the data server's capacity in use while all machines have tasks
-	Rate     float64        `json:"tasks_per_s"` // while all machines have tasks
+	Machines map[string]int `json:"machines"`    // how many machines, by type
+	Use      float64        `json:"server_use"`  // used fraction of the data server's capacity while all machines have tasks, 0 to 1
+	Rate     float64        `json:"tasks_per_s"` // tasks that end per second while all machines have tasks
 }
 
 // NewModel returns the model of a bag on machines of those types.

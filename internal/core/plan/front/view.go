@@ -4,10 +4,10 @@ import "slices"
 
 // View is the JSON form of a front, the cheapest point first. Keys are only added to it.
 type View struct {
-	Front   []Point `json:"front"`
+	Front   []Point `json:"front"`            // choices that no other one beats in both cost and makespan
 	Tipping int     `json:"tipping"`          // index of the point from which on more money buys little time; −1 without points
-	Chosen  *int    `json:"chosen,omitempty"` // index of the point within budget and deadline
-	Epsilon float64 `json:"epsilon"`          // each configuration has a point that is worse by at most this fraction; 0: exact
+	Chosen  *int    `json:"chosen,omitempty"` // index of the point within `--budget` and `--deadline`
+	Epsilon float64 `json:"epsilon"`          // bound on the error, as a fraction of cost and makespan; 0: the front is exact
 }
 
 // View returns the JSON form of a set.

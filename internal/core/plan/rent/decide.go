@@ -210,4 +210,4 @@ func span(seconds float64) string {
 	return job.FormatDuration(time.Duration(seconds) * time.Second)
 }
 
-func machines(n int) string { return fmt.Sprintf("%d %s", n, job.Plural(n, "machine")) }
+func machines(n int) string { return job.Count(n, "machine") }

@@ -175,7 +175,7 @@ function attempts(j, ui) {
   return fold(ui, "running", `Running attempts${j.running.length < j.tasks_running ? `, the ${j.running.length} longest` : ""}`, true, h("div", { class: "scroll" }, h("table", {},
     head(["Task", "Input", "Node", "Phase", "", "Progress", "For", "Expected end"], 5),
     h("tbody", {}, j.running.map((r) => h("tr", { key: `${r.task}#${r.attempt}` }, h("td", { class: "keep" }, `${r.name}${r.attempt > 1 ? ` #${r.attempt}` : ""}${r.duplicate ? " (duplicate)" : ""}`),
-      h("td", { class: "wrap" }, r.input || "", j.kind === "bag" && printed(j.id, r)), h("td", { class: "keep" }, r.node), h("td", { class: "keep" }, r.phase, r.status ? h("div", { class: "dim small" }, r.status) : null),
+      h("td", { class: "wrap" }, r.input || "", j.kind === "bag" && printed(j.id, r)), h("td", { class: "keep" }, r.shares?.length > 1 ? `${r.node} +${r.shares.length - 1}` : r.node), h("td", { class: "keep" }, r.phase, r.status ? h("div", { class: "dim small" }, r.status) : null),
       h("td", { class: "grow" }, r.progress !== undefined ? bar(r.progress, `progress of task ${r.name}`) : null), cell(r.progress !== undefined ? percent(r.progress) : ""), cell(duration(r.seconds)),
       cell(r.end_expected ? clock(r.end_expected) : "")))))));
 }

@@ -25,7 +25,7 @@ func parse(text string) (time.Duration, bool) {
 }
 
 // whole returns the nearest whole number of a field.
-func whole(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
+func whole(d time.Duration) int64 { return int64(d/time.Second + d%time.Second/(time.Second/2)) }
 
 // count reports whether a field is a whole number that fits 32 bits.
 func count(d time.Duration) bool {

@@ -24,6 +24,8 @@ var fieldNames = [len(Fields{})]string{
 type parser struct {
 	log    *Log
 	odd    workload.OnOdd
+	size   int64         // of the text; 0: unknown
+	length int64         // of the lines with jobs so far
 	last   time.Duration // submission of the last job
 	after  int           // line of the last job
 	fields Fields
@@ -31,46 +33,50 @@ type parser struct {
 
 // take parses a line.
 func (p *parser) take(number int, line []byte) error {
-	text := bytes.TrimLeftFunc(line, blank)
-	if len(text) == 0 {
-		return nil
+	line = append(line, '\n') // where it was, or behind the text
+	text := line
+	for text[0] <= ' ' {
+		if text = text[1:]; len(text) == 0 {
+			return nil
+		}
 	}
 	if text[0] == ';' {
-		p.log.Header = append(p.log.Header, string(bytes.TrimRight(line, "\r")))
+		p.log.Header = append(p.log.Header, string(bytes.TrimRight(line, "\r\n")))
 		return nil
 	}
 	why := p.split(text)
 	if why == "" {
+		p.length += int64(len(line))
 		why = p.add(number)
 	}
 	return p.odd.Take(&p.log.Skipped, workload.Odd{Line: number, Why: why}, p.log.Name)
 }
 
-// split parses the fields of a line, which begins with the first. It returns what is wrong with the line, or "".
+// split parses the fields of a line, which begins with the first and ends with a newline. It returns what is wrong with the line, or "".
 // It parses whole numbers digit by digit: most have as many digits as in the line before, so that branch prediction makes this faster
 // than eight digits at once.
 func (p *parser) split(line []byte) string {
 	i := 0
 	for k := range p.fields {
 		begin, sign := i, time.Second
-		if i < len(line) && line[i] == '-' {
+		if line[i] == '-' {
 			i, sign = i+1, -time.Second
 		}
 		first, value := i, time.Duration(0)
-		for i < len(line) && line[i]-'0' <= 9 {
+		for line[i]-'0' <= 9 {
 			value = value*10 + time.Duration(line[i]-'0')
 			i++
 		}
 		whole := i - first
 		p.fields[k] = value * sign
-		if i < len(line) && line[i] == '.' {
-			for i++; i < len(line) && line[i]-'0' <= 9; i++ {
+		if line[i] == '.' {
+			for i++; line[i]-'0' <= 9; i++ {
 				sign /= 10
 				p.fields[k] += time.Duration(line[i]-'0') * sign
 			}
 		}
-		if whole == 0 || whole > 9 || i < len(line) && line[i] > ' ' {
-			for i < len(line) && line[i] > ' ' {
+		if whole == 0 || whole > 9 || line[i] > ' ' {
+			for line[i] > ' ' {
 				i++
 			}
 			var ok bool
@@ -78,11 +84,11 @@ func (p *parser) split(line []byte) string {
 				return unreadable(line, k)
 			}
 		}
-		for i < len(line) && line[i] <= ' ' {
+		for line[i] == ' ' || line[i] < ' ' && line[i] != '\n' {
 			i++
 		}
 	}
-	if i < len(line) {
+	if line[i] != '\n' {
 		return wrongCount(line)
 	}
 	return ""
@@ -136,8 +142,9 @@ func (p *parser) add(line int) string {
 		return "processors and status must be whole numbers that fit 32 bits"
 	}
 	p.last, p.after = f[Submit], line
-	if n := len(p.log.Jobs); n == cap(p.log.Jobs) {
-		p.log.Jobs = slices.Grow(p.log.Jobs, max(n, 256)) // append alone would copy long logs more often
+	if n := int64(len(p.log.Jobs)); n == int64(cap(p.log.Jobs)) {
+		rest := p.size*n/p.length*17/16 - n                                      // by the lines so far, of which the later ones may be shorter
+		p.log.Jobs = slices.Grow(p.log.Jobs, int(max(n, 256, min(rest, 1<<20)))) // the size of a damaged file may be any number
 	}
 	p.log.Jobs = append(p.log.Jobs, Job{*f, int32(min(line, math.MaxInt32))})
 	return ""

@@ -54,7 +54,9 @@ func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
 	var refused error
 	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
 		why := j.odd(procs)
-		refused = cmp.Or(refused, o.Odd.Take(&l.Skipped, workload.Odd{Line: int(j.Line), Why: why}, l.Name))
+		if why != "" {
+			refused = cmp.Or(refused, o.Odd.Take(&l.Skipped, workload.Odd{Line: int(j.Line), Why: why}, l.Name))
+		}
 		return why != "" && refused == nil
 	})
 	if refused != nil {
@@ -83,10 +85,11 @@ func (l *Log) None() error {
 
 // nodes returns the number of nodes that the job needs; 0 or less means unknown.
 func (f *Fields) nodes() int {
-	if f[Procs] > 0 {
-		return int(whole(f[Procs]))
+	n := f[Procs]
+	if n <= 0 {
+		n = f[ReqProcs]
 	}
-	return int(whole(f[ReqProcs]))
+	return int(n / time.Second)
 }
 
 // odd returns why a job cannot be run on a cluster, or "".
