@@ -20,8 +20,8 @@ var mostTokens = map[string]struct {
 }{
 	"command":   {52572, "berth mcp, and berth help --json; flags of a single job of hq"},
 	"compat":    {26564, "what Nextflow 25 and later need of hq: forms of its output, filters, wait, and when the end of a job is told"},
-	"core":      {233421, "what a host lacks for the files of a task"},
-	"driver":    {83674, "licences of Slurm"},
+	"core":      {233597, "a gang waits behind a gang that runs anyhow"},
+	"driver":    {83706, "the owner of rented machines is chosen once"},
 	"hits":      {25370, ""},
 	"mapreduce": {54382, "workers of a gang reach each other over the server of map outputs"},
 	"node":      {85195, "processes that are forked from a warm one; shares of a GPU"},

@@ -91,8 +91,7 @@ func (d *Driver) loadLedgers() error {
 	if _, err := os.Stat(d.dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var err error
-	if d.owner, err = owner(d.dir, true); err != nil {
+	if err := d.own(); err != nil {
 		return err
 	}
 	ids, err := driver.Unknown(d.dir, d.s.Known)
@@ -116,6 +115,16 @@ func (d *Driver) loadLedgers() error {
 		}
 	}
 	return nil
+}
+
+// own gives the driver its owner's name, once: two first requests at a time would choose two names, and machines with one of them would be lost.
+func (d *Driver) own() (err error) {
+	d.mu.Lock()
+	defer d.unlock()
+	if d.owner == "" {
+		d.owner, err = owner(d.dir, true)
+	}
+	return err
 }
 
 // owner reads the owner's name from the folder of ledgers. If there is none, it chooses one or returns "".
@@ -212,8 +221,7 @@ func (d *Driver) begin(ctx context.Context, id job.AllocID, req job.AllocRequest
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
 	}
-	var err error
-	if d.owner, err = owner(d.dir, true); err != nil {
+	if err := d.own(); err != nil {
 		return err
 	}
 	if err := errors.Join(l.write(dir), workers(ctx, id, req)); err != nil {

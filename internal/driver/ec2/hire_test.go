@@ -66,3 +66,23 @@ func TestHire(t *testing.T) {
 	d.Rent("a1", 0, 9)
 	same("all that may be had of the first type", ranks(), 1, 4)
 }
+
+// TestOwner checks that requests which come at the same time give all machines one owner.
+func TestOwner(t *testing.T) {
+	d := newDriver(driver.Setup{}, t.TempDir(), t.TempDir())
+	owners := make(chan string)
+	const requests = 20
+	for range requests {
+		go func() {
+			if err := d.own(); err != nil {
+				t.Error(err)
+			}
+			owners <- d.owner
+		}()
+	}
+	for range requests {
+		if got := <-owners; got == "" || got != d.owner {
+			t.Errorf("owner %q, then %q", got, d.owner)
+		}
+	}
+}
