@@ -164,8 +164,8 @@ const never = job.Time(math.MaxInt64)
 
 // soonest returns the nodes on which a gang of the group can start soonest if nothing else starts there, by when the attempts on them are expected
 // to have ended; of those that will do, the ones that have room last, so that others may use the rest. None are of an allocation that would have too
-// little time left then. If it is not known when it can start they are the nodes of which least is in use, and they change as less of others is; for
-// nodes that are away or have yet to join it waits if the others do not hold it.
+// little time left then. If it is not known when it can start they are the nodes of a running gang, or those of which least is in use, and they change as
+// less of others is; for nodes that are away or have yet to join it waits if the others do not hold it.
 func (p *Pool) soonest(g *Group, now job.Time) []Share {
 	nodes := slices.DeleteFunc(p.expected(g, now), func(n *Node) bool { return !p.keeps(g, n, now) })
 	ends := []job.Time{now}
@@ -185,6 +185,9 @@ func (p *Pool) soonest(g *Group, now job.Time) []Share {
 		i := sort.Search(len(ends)-1, func(i int) bool { return place(ends[i], (*Node).busiest) != nil })
 		if p.heldStart = ends[i]; p.heldStart == never {
 			shares := place(never, (*Node).surest)
+			if one := g.behind(shares, nodes, now); one != nil {
+				return one
+			}
 			return slices.DeleteFunc(shares, func(s Share) bool { return s.Node.Index == 0 })
 		}
 		nodes = slices.DeleteFunc(nodes, func(n *Node) bool { return !n.InTime(p.heldStart, g.Span) })
@@ -192,6 +195,27 @@ func (p *Pool) soonest(g *Group, now job.Time) []Share {
 			return shares
 		}
 	}
+}
+
+// behind returns nodes on which a single attempt runs, for whose end a gang with these shares waits anyhow, if they hold it then: others may use the
+// nodes that are free. nil: there is no such attempt.
+func (g *Group) behind(shares []Share, nodes []*Node, now job.Time) []Share {
+	for _, s := range shares {
+		if len(s.Node.Running) != 1 || s.Node.ranksBy(g, now, now) >= s.Ranks {
+			continue
+		}
+		id := s.Node.Running[0].ID
+		room := func(n *Node) int {
+			if len(n.Running) != 1 || n.Running[0].ID != id {
+				return 0
+			}
+			return n.ranksBy(g, never, now)
+		}
+		if one := g.place(nodes, room, (*Node).busiest); one != nil {
+			return one
+		}
+	}
+	return nil
 }
 
 // ranksBy returns for how many ranks of a gang of the group the node has room at a time if nothing else starts there. Reduces that shuffle may wait
