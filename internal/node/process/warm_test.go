@@ -224,6 +224,18 @@ sys.modules["numpy.random"] = sys.modules["numpy.random.mtrand"] = mtrand`}), ma
 	}
 }
 
+// TestWarmThreads: threads that end before each fork, as those of OpenBLAS do, which numpy starts with more than one core, hinder no fork.
+func TestWarmThreads(t *testing.T) {
+	w := newWarmth(t, map[string]string{"blas": `import os, threading
+ends = threading.Event()
+thread = threading.Thread(target=ends.wait)
+thread.start()
+os.register_at_fork(before=lambda: (ends.set(), thread.join()))`})
+	if r := w.run(t, "exit", "warmtask,blas"); r.by != "berth.warm" {
+		t.Errorf("started by %q; %s", r.by, w.log.String())
+	}
+}
+
 // TestWarmRefused: what cannot be forked is started plainly, and the log says why.
 func TestWarmRefused(t *testing.T) {
 	modules := map[string]string{

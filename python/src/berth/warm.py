@@ -25,6 +25,7 @@ import runpy
 import signal
 import socket
 import sys
+import time
 import types
 from typing import Any, Dict, List, NoReturn, Optional, Set, Tuple
 
@@ -84,7 +85,7 @@ class Server:
             os.close(fd)
         if printed:
             raise _Refused(f"what is loaded prints {printed.decode(errors='replace')!r}")
-        if len(os.listdir("/proc/self/task")) > 1:
+        if _threaded():
             raise _Refused("what is loaded starts threads")
         if os.listdir("/proc/self/fd") != files or os.getcwd() != folder:
             raise _Refused("what is loaded opens files or changes the folder")
@@ -179,6 +180,21 @@ def _environment() -> Tuple[int, int]:
     with open("/proc/self/stat", "rb") as f:
         fields = f.read().rpartition(b")")[2].split()
     return int(fields[47]), int(fields[48])  # env_start and env_end of proc(5)
+
+
+def _threaded() -> bool:
+    """Returns whether this process has threads beside a fork. OpenBLAS, which numpy has, ends its own before each, and starts them to compute."""
+    if len(os.listdir("/proc/self/task")) == 1:
+        return False
+    forked = os.fork()
+    if forked == 0:
+        os._exit(0)
+    os.waitpid(forked, 0)
+    for _ in range(50):  # a thread that has ended may be listed for a moment
+        if len(os.listdir("/proc/self/task")) == 1:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def _sources() -> Dict[str, Tuple[int, int, int]]:
