@@ -27,8 +27,9 @@ if [ -n "$more" ] && [ "$(cat "$dir/$1" 2>/dev/null)" != "$more" ]; then
 	"$dir/bin/pip" install -q --disable-pip-version-check $more >&2
 	echo "$more" >"$dir/$1"
 fi
-# Workflows that others wrote, each in an environment of its own, as it wants other versions; their programs are Debian's.
+# Workflows that others wrote, each in an environment of its own, as it wants other versions; their programs are Debian's, as are CPython's tests.
 if [ "${1:-}" = soak ]; then
+	/usr/bin/python3 -c 'import test.test_concurrent_futures' 2>/dev/null || scripts/deps.sh /nowhere/tests="libpython$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite" >&2
 	scripts/deps.sh bwa=bwa samtools=samtools bcftools=bcftools fastqc=fastqc TrimmomaticPE=trimmomatic >&2
 	for flow in 'sunbeam sunbeamlib==5.2.2 cutadapt==5.2' 'nf-core nf-core==3.5.2 multiqc==1.27'; do
 		own=$dir/${flow%% *}

@@ -114,7 +114,7 @@ func TestDoorsCPython(t *testing.T) {
 		}
 	}
 	if python == "" {
-		t.Skip("no Python here has CPython's tests: on Debian they are in libpython3-testsuite")
+		t.Skip("no Python here has CPython's tests: on Debian they are in libpython3.11-testsuite, or that of its version")
 	}
 	d.run(t, python, filepath.Join(d.tests(t), "cpython.py"))
 }

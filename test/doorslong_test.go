@@ -41,6 +41,15 @@ func TestDoorsFaultsNextflow(t *testing.T) {
 	t.Log("\n" + d.python(t, filepath.Join("TESTS", "nextfaults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 1))))
 }
 
+// TestDoorsFaultsR: an R session is killed and started again, and the coordinator and workers are killed. All jobs have their values, and none has
+// run twice to its end.
+func TestDoorsFaultsR(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	d.withR(t)
+	t.Log("\n" + d.python(t, filepath.Join("TESTS", "rfaults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 1))))
+}
+
 // ways is a workflow with what Nextflow leaves to an executor: more memory for another attempt, a time limit, the errors of a submission, flags of
 // berth bag for one process, and names that no shell would like.
 const ways = `process grows {

@@ -167,6 +167,17 @@ func TestCancelTasks(t *testing.T) {
 	states("done done done")
 }
 
+// TestStatusGoesOn: whoever asks for the state of a task again and again sees its end, also if the coordinator was killed meanwhile.
+func TestStatusGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--detach", "--", "sh", "-c", "{}", ":::", "touch runs; until test -e gate; do sleep 0.1; done")
+	w.await("the task to run", func() bool { _, err := os.Stat(filepath.Join(w.dir, "runs")); return err == nil })
+	w.killServer()
+	w.write("gate", "")
+	w.await("the task to be done", func() bool { return w.must("status", "bag-1", "1").stdout == "done\n" })
+}
+
 // TestFaultOpen: two clients add tasks of five different needs while they, the coordinator, workers and a command that watches are killed. Each task is there
 // once and done once, and the lines of watch have no gap and nothing twice.
 func TestFaultOpen(t *testing.T) {

@@ -11,16 +11,22 @@ import (
 // newR returns a world with R's package batchtools and berth's file for it.
 func newR(t *testing.T) *doors {
 	t.Helper()
+	d := &doors{world: newWorld(t)}
+	d.withR(t)
+	return d
+}
+
+// withR adds berth's file for R's package batchtools.
+func (d *doors) withR(t *testing.T) {
+	t.Helper()
 	if out, err := exec.Command("Rscript", "-e", "loadNamespace('future.batchtools')").CombinedOutput(); err != nil {
 		t.Skipf("R has no future.batchtools; it is in the Debian package r-cran-future.batchtools: %v %s", err, out)
 	}
-	d := &doors{world: newWorld(t)}
 	text, err := os.ReadFile(filepath.Join("..", "r", "berth.R"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.write("berth.R", string(text))
-	return d
 }
 
 // TestDoorsR: the examples of docs/r.md print what the page says.

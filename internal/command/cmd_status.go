@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +80,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 }
 
 // states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
-// journal is read.
+// journal is read. If one of the tasks is not over and there is no coordinator, one is started: a script that asks again and again waits for them.
 func states(ctx context.Context, r statedir.Run, names []string) ([]string, error) {
 	words, err := control.NewClient(r.Home).States(ctx, r.ID, names)
 	if err == nil {
@@ -90,7 +91,11 @@ func states(ctx context.Context, r statedir.Run, names []string) ([]string, erro
 		return nil, err
 	}
 	tasks, err := fold.Find(names)
-	return fold.States(tasks), err
+	words = fold.States(tasks)
+	if err == nil && (slices.Contains(words, "waiting") || slices.Contains(words, "running")) {
+		_, err = control.Ensure(ctx, r.Home)
+	}
+	return words, err
 }
 
 // withHosts adds the names of hosts to attempts, which the journal of a job does not have.

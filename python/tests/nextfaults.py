@@ -7,15 +7,13 @@ that is started again begins what its predecessor had not noted once more, in an
 """
 
 import collections
-import json
 import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
-from kills import kill_coordinator, kill_worker
+from kills import Killable, kill_coordinator, kill_worker, outcome, rounds
 
 PARTS = 6
 NOTE = "echo \\$PWD \\$BERTH_JOB_ID \\$BERTH_TASK_ID \\$BERTH_ATTEMPT >> ${params.dir}"
@@ -45,47 +43,23 @@ executor.$hq.queueStatInterval = '1 sec'
 """
 
 
-class Workflow:
+class Workflow(Killable):
     """A workflow in a folder of its own, whose Nextflow can be killed and started again."""
 
     def __init__(self, seed: int, rng: random.Random) -> None:
-        self.folder = os.path.abspath(f"workflow {seed}")
-        os.mkdir(self.folder)
-        for name, text in (("main.nf", MAIN), ("nextflow.config", CONFIG), ("begun", ""), ("ends", "")):
-            with open(self.path(name), "w") as f:
-                f.write(text)
-        os.symlink(self.folder, f"w{seed}")  # a name for the shell
-        self.pauses = ",".join(str(rng.choice((0, 0.1, 1, 2))) for _ in range(PARTS))
-        self.short = os.path.abspath(f"w{seed}")
-        subprocess.run(["berth", "hq-home", "hq"], cwd=self.folder, stdout=subprocess.DEVNULL, check=True)
+        short = os.path.abspath(f"w{seed}")  # a name for the shell
+        pauses = ",".join(str(rng.choice((0, 0.1, 1, 2))) for _ in range(PARTS))
+        super().__init__(f"workflow {seed}",
+                         ["nextflow", "run", "main.nf", "-process.executor", "hq", "-resume", f"--pauses={pauses}", f"--dir={short}"])
         self.env = {**os.environ, "PATH": f"{self.path('hq/bin')}:{os.environ['PATH']}", "NXF_ANSI_LOG": "false"}
+        for name, text in (("main.nf", MAIN), ("nextflow.config", CONFIG), ("begun", ""), ("ends", "")):
+            self.write(name, text)
+        os.symlink(self.folder, short)
+        subprocess.run(["berth", "hq-home", "hq"], cwd=self.folder, stdout=subprocess.DEVNULL, check=True)
         self.start()
-
-    def path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
-
-    def start(self) -> None:
-        with open(self.path("log"), "a") as log:
-            command = ["nextflow", "run", "main.nf", "-process.executor", "hq", "-resume", f"--pauses={self.pauses}", f"--dir={self.short}"]
-            self.process = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=log, stderr=log, start_new_session=True)
-
-    def kill(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
 
     def hq(self, *words: str) -> None:
         subprocess.run(["hq", *words], cwd=self.folder, env=self.env, stdout=subprocess.DEVNULL, check=True)
-
-    def read(self, name: str) -> str:
-        with open(self.path(name)) as f:
-            return f.read()
-
-
-def outcome(bag: str, task: str, attempt: str) -> str:
-    """Returns how an attempt of a task ended."""
-    said = json.loads(subprocess.run(["berth", "status", bag, "--json"], stdout=subprocess.PIPE, check=True).stdout)
-    tries = [t["tries"] for t in said["tasks"] if task in (t["name"], str(t["task"] + 1))]
-    return "".join(t.get("outcome", "runs") for t in tries[0] if t["attempt"] == int(attempt))
 
 
 def check_ends(workflow: Workflow, killed: int) -> int:
@@ -138,6 +112,4 @@ def round_of(seed: int) -> str:
 
 
 if __name__ == "__main__":
-    for seed in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
-        begun_at = time.monotonic()
-        print(round_of(seed), f"in {time.monotonic() - begun_at:.1f} s", flush=True)
+    rounds(round_of)
