@@ -227,6 +227,7 @@ func (d *doors) lost(t *testing.T, cluster *slurmtest.Cluster, command []string,
 		t.Errorf("ended: %s; the sum is %q\n%s", got, d.read("sum"), out.String())
 	}
 	cluster.Start(t, node)
+	d.await("the allocations to be given back", func() bool { return cluster.Run(t, "squeue", "--noheader") == "" })
 	cluster.WaitNode(t, node, "idle")
 }
 
