@@ -50,14 +50,23 @@ func exchange(t *testing.T, older string, rng *rand.Rand) (underWay, refused int
 		from, to = to, from
 	}
 	const tasks = 60
-	args, check := []string{"bag", "--detach", "--array", fmt.Sprintf("1-%d", tasks), "--stdout", "out/{task}", "--stderr", "none", "--", "sleep 0.05; echo $(({} * {}))"}, func() {
+	bag := []string{"--stdout", "out/{task}", "--stderr", "none", "--", "sleep 0.05; echo $(({} * {}))"}
+	args := append([]string{"bag", "--detach", "--array", fmt.Sprintf("1-%d", tasks)}, bag...)
+	var added [2][]string // to an open bag, before the exchange and after it
+	check := func() {
 		for i := 1; i <= tasks; i++ {
 			if got := w.read(fmt.Sprintf("out/%d", i)); got != fmt.Sprintln(i*i) {
 				t.Errorf("task %d wrote %q", i, got)
 			}
 		}
 	}
-	if rng.IntN(2) == 0 {
+	switch rng.IntN(3) {
+	case 0:
+		args = append([]string{"bag", "--open"}, bag...)
+		for i := range tasks {
+			added[2*i/tasks] = append(added[2*i/tasks], strconv.Itoa(i+1))
+		}
+	case 1:
 		input := words(newRand(7), 20000)
 		w.write("in.txt", input)
 		w.write("map.sh", "#!/bin/sh\nsleep 0.1\nexec tr -s ' ' '\\n'\n")
@@ -76,6 +85,9 @@ func exchange(t *testing.T, older string, rng *rand.Rand) (underWay, refused int
 	}
 	w.install(from)
 	id := job.ID(strings.TrimSpace(w.must(args...).stdout))
+	if added[0] != nil {
+		w.must(append([]string{"add", string(id), ":::"}, added[0]...)...)
+	}
 	if w.reach(id, after) {
 		underWay = 1
 	}
@@ -86,12 +98,25 @@ func exchange(t *testing.T, older string, rng *rand.Rand) (underWay, refused int
 	if way == 1 {
 		w.killServer()
 	}
-	r := w.berth("wait", string(id))
-	if to == older && r.code != 0 && says(r.stderr, refusals) {
+	goOn := func() result {
+		if added[1] == nil {
+			return w.berth("wait", string(id))
+		}
+		r := w.berth(append([]string{"add", string(id), "--once", "rest", ":::"}, added[1]...)...)
+		if r.code == 0 {
+			r = w.berth("close", string(id))
+		}
+		if r.code == 0 {
+			r = w.berth("wait", string(id))
+		}
+		return r
+	}
+	r := goOn()
+	if to == older && r.code != 0 && says(w.berth("wait", string(id)).stderr, refusals) { // 98087d61 says less of one to which tasks are added
 		refused = 1
 		w.killServer()
 		w.install(from)
-		r = w.berth("wait", string(id))
+		r = goOn()
 	}
 	if r.code != 0 {
 		t.Fatalf("way %d after %d entries: %s: %v", way, after, id, r)

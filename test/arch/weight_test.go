@@ -25,7 +25,7 @@ var mostTokens = map[string]struct {
 	"hits":      {25370, ""},
 	"mapreduce": {54382, "workers of a gang reach each other over the server of map outputs"},
 	"node":      {85195, "processes that are forked from a warm one; shares of a GPU"},
-	"server":    {91434, "open bags whose programs have ended are closed"},
+	"server":    {91474, "a job that cannot be read is told as such, and not as one that does not exist"},
 	"show":      {40057, "the page shows the version of the program"},
 	"simulate":  {42536, "partitions with queues of their own; reading a log takes memory once"},
 	"sys":       {21784, "the file that the program which feeds an open bag keeps locked"},
