@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak soak-table engines gangs doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist dist-test upgrade-test demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak soak-table engines gangs doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -24,8 +24,18 @@ lab: ; $(COMPILE) -o $(LAB) ./cmd/berth-lab
 PREFIX ?= /usr/local
 install: build ; scripts/install.sh $(BERTH) $(DESTDIR)$(PREFIX)
 
-# A tarball and a Debian package of the same, in dist/.
-dist: build ; scripts/dist.sh $(BERTH) dist
+# A tarball, a Debian package and a Python wheel of the same, with checksums, in dist/: the same bytes from the same commit, wherever its folder is.
+RELEASED := bin/release/berth
+dist: ; $(COMPILE) -trimpath -ldflags="-s -w -buildid=" -o $(RELEASED) ./cmd/berth && scripts/dist.sh $(RELEASED) dist
+
+# Makes them twice from two clones of the present commit, compiled anew each time, compares them, and runs the README's first example
+# from each. Some five minutes on two cores.
+dist-test: ; scripts/dist-test.sh
+
+# Jobs under way while the program is exchanged, by this one and by an older one, both ways: UPGRADE_ROUNDS rounds, some three minutes.
+OLDER ?= 98087d61
+UPGRADE_ROUNDS ?= 20
+upgrade-test: ; BERTH_OLDER=$$(scripts/older.sh $(OLDER)) BERTH_FAULT_ROUNDS=$(UPGRADE_ROUNDS) $(GO) test -count=1 -timeout 2h -run 'TestUpgrade$$' -v ./test
 
 # Counts the words of the Go toolchain's source and prints the ten most frequent.
 demo: build ; scripts/demo.sh $(BERTH)

@@ -46,6 +46,6 @@ but() { grep -vxF "$1"; }
 instrumented() { printf -- '-gcflags=%s=-d=libfuzzer\n' "$@"; }
 
 unformatted() {
-	files=$(gofmt -l cmd internal lab test)
+	files=$(gofmt -l ./*.go cmd internal lab test)
 	[ -z "$files" ] || { echo "not formatted with gofmt: $files" >&2; return 1; }
 }

@@ -89,6 +89,7 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll(t, b, `document.querySelector('[data-job="bag-1"]')?.closest("tr").innerText.includes("running")`)
+	poll(t, b, `document.body.innerText.includes("`+strings.TrimSpace(w.must("--version").stdout)+`")`)
 	if err := chromedp.Run(b, chromedp.KeyEvent("j"), chromedp.KeyEvent("\r")); err != nil { // without a mouse
 		t.Fatal(err)
 	}

@@ -5,11 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	project "berth"
 )
 
-// TestInstall checks that make install and make dist install, below an empty root, a program that runs, manual pages and completions.
+// TestInstall checks that make install and make dist install, below an empty root, a program that runs, manual pages and completions. That the
+// files of a release are the same each time is for make dist-test, which takes long.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -29,7 +33,8 @@ func TestInstall(t *testing.T) {
 	// The program under test is installed: make would compile everything once more.
 	run("make", "--assume-old=build", "install", "BERTH="+program, "DESTDIR="+root, "PREFIX=/usr")
 	berth := filepath.Join(root, "usr", "bin", "berth")
-	if got := run(berth, "--version"); !strings.HasPrefix(got, "berth ") {
+	release, _, _ := strings.Cut(project.Version(), " ")
+	if got := run(berth, "--version"); !strings.HasPrefix(got, "berth "+release+" ") {
 		t.Errorf("the program says %q of its version", got)
 	}
 	for _, name := range []string{
@@ -42,15 +47,26 @@ func TestInstall(t *testing.T) {
 	}
 	run("bash", "-n", filepath.Join(root, "usr", "share", "bash-completion", "completions", "berth"))
 	packed := filepath.Join(dir, "dist")
-	run("scripts/dist.sh", berth, packed)
-	tarballs, _ := filepath.Glob(filepath.Join(packed, "berth-*.tar.gz"))
-	packages, _ := filepath.Glob(filepath.Join(packed, "berth_*.deb"))
-	if len(tarballs) != 1 || len(packages) != 1 {
-		t.Fatalf("there are tarballs %v and packages %v, want one of each", tarballs, packages)
+	made := strings.Fields(run("scripts/dist.sh", berth, packed))
+	var names []string
+	for _, kind := range []string{".tar.gz", "-licences.txt", ".whl", ".deb"} {
+		i := slices.IndexFunc(made, func(name string) bool { return strings.HasSuffix(name, kind) })
+		if i < 0 {
+			t.Fatalf("there is no %s in %q", kind, made)
+		}
+		names = append(names, made[i])
 	}
-	run("tar", "-C", dir, "--strip-components=1", "-xzf", tarballs[0])
+	tarball, licences, wheel, debian := names[0], names[1], names[2], names[3]
+	run("sh", "-c", `cd "$0" && sha256sum --quiet -c SHA256SUMS`, packed)
+	if text, err := os.ReadFile(licences); err != nil || !bytes.Contains(text, []byte("\ngithub.com/spf13/cobra ")) || !bytes.Contains(text, []byte("MPL-2.0")) {
+		t.Errorf("the list of licences has not those of cobra and yamux: %v", err)
+	}
+	if list := run("python3", "-m", "zipfile", "-l", wheel); !strings.Contains(list, ".data/scripts/berth ") || !strings.Contains(list, "berth/joblib.py") {
+		t.Errorf("the wheel has\n%s", list)
+	}
+	run("tar", "-C", dir, "--strip-components=1", "-xzf", tarball)
 	run(filepath.Join(dir, "bin", "berth"), "--version")
-	if list := run("dpkg-deb", "--contents", packages[0]); !strings.Contains(list, "./usr/bin/berth") || !strings.Contains(list, "./usr/share/man/man1/berth-bag.1.gz") {
+	if list := run("dpkg-deb", "--contents", debian); !strings.Contains(list, "./usr/bin/berth") || !strings.Contains(list, "./usr/share/man/man1/berth-bag.1.gz") {
 		t.Errorf("the package has\n%s", list)
 	}
 }

@@ -54,7 +54,7 @@ func TestDamagedJournal(t *testing.T) {
 	w.write("go", "")
 	w.must("wait", good)
 	w.must("bag", "--", "echo", ":::", "new")
-	for _, command := range []string{"report", "explain", "progress", "wait", "cancel", "resume"} {
+	for _, command := range []string{"report", "explain", "progress", "wait", "cancel", "resume", "close"} {
 		refused(command)
 	}
 	r := w.must("status")

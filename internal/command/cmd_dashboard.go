@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth"
 	"berth/internal/command/machines"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
@@ -43,7 +44,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 	defer stop()
 	listed := selection{Limit: shownOnPage}
 	s := dashboard.New(dashboard.Source{
-		Home: h,
+		Home: h, Version: berth.Version(),
 		List: func(ctx context.Context) ([]report.JobView, int, error) { return listed.views(ctx, h) },
 		View: func(ctx context.Context, r statedir.Run) (report.JobView, error) {
 			if _, err := os.Stat(r.Dir); err != nil {

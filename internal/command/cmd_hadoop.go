@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth"
 	"berth/internal/compat/hadoophome"
 	"berth/internal/core/job"
 )
@@ -47,7 +48,7 @@ func writeHome(cmd *cobra.Command, dir, export, in string, write func(dir, berth
 // newHadoop is what bin/hadoop of a folder of "berth hadoop-home" runs.
 func newHadoop() *cobra.Command {
 	c := command("hadoop", nil, func(cmd *cobra.Command, args []string) error {
-		h := hadoophome.Command{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Berth: version(),
+		h := hadoophome.Command{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Berth: berth.Version(),
 			Jar:  func(args []string) error { return hadoopJar(cmd, args) },
 			Exit: func(code int) error { return &exitError{code: code} },
 			Code: func(err error) int {

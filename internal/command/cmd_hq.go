@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth"
 	"berth/internal/compat/hqhome"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
@@ -42,7 +43,7 @@ func newHQ() *cobra.Command {
 		// What is told is held back: a program that reads the number of a job may read standard error with it.
 		var said bytes.Buffer
 		ctx := control.WithNotice(cmd.Context(), func(text string) { _ = ui.Say(&said, "berth: %s", text) })
-		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(), Bags: hqBags{ctx, h, &said}}
+		c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: berth.Version(), Bags: hqBags{ctx, h, &said}}
 		err = c.Run(args)
 		if err != nil || !c.Quiet() {
 			_, _ = said.WriteTo(cmd.ErrOrStderr())

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"berth"
 	"berth/internal/command/mcp"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
@@ -26,7 +27,7 @@ func newMCP(policies leader.Policies) *cobra.Command {
 	}
 	c := command("mcp", NoArguments, func(cmd *cobra.Command, _ []string) error {
 		a := agent{policies: policies, readOnly: o.ReadOnly}
-		offer := mcp.Offer{Name: "berth", Version: version(), Instructions: cmd.Long}
+		offer := mcp.Offer{Name: "berth", Version: berth.Version(), Instructions: cmd.Long}
 		for _, t := range agentTools() {
 			if t.hints.ReadOnly || !o.ReadOnly {
 				offer.Tools = append(offer.Tools, a.tool(t))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth"
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
 	"berth/internal/server/leader"
@@ -97,7 +98,7 @@ func newRoot(extra Extra) *cobra.Command {
 		if !is(c, "version") {
 			return c.Help()
 		}
-		return ui.Say(c.OutOrStdout(), "%s %s", program, version())
+		return ui.Say(c.OutOrStdout(), "%s %s", program, berth.Version())
 	}
 	return root
 }

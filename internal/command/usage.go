@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -14,21 +13,6 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 )
-
-// version is what the program was built from, as its build tells: the version, the commit, and the Go that built it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(unknown version)"
-	}
-	text := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " commit " + s.Value
-		}
-	}
-	return text + " " + info.GoVersion
-}
 
 // name returns what stands behind "berth" on the command line.
 func name(c *cobra.Command, more ...string) string {

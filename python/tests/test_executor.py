@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import berth
-from berth import _bag, _engine, run
+from berth import _bag, _engine, _program, run
 from berth._store import Batch, Call, Folder, cut, pieces, size
 from kills import kill_coordinator
 
@@ -38,6 +38,22 @@ def executor(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with berth.Executor(limit=10_000) as executor:
         yield executor
+
+
+def test_program_of_a_wheel(tmp_path, monkeypatch):
+    """The program is that of BERTH, else that on PATH, else the one among the scripts of this Python."""
+    for folder in ("path", "scripts"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "berth").touch(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda name, scheme=None: str(tmp_path / ("none" if scheme else name)))
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setenv("BERTH", str(tmp_path / "missing"))
+    with pytest.raises(berth.BerthError, match="BERTH names .*missing"):
+        _program.program()
+    monkeypatch.delenv("BERTH")
+    assert _program.program() == str(tmp_path / "path" / "berth")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert _program.program() == str(tmp_path / "scripts" / "berth")
 
 
 def test_prints_are_kept(executor):

@@ -18,15 +18,15 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {52572, "berth mcp, and berth help --json; flags of a single job of hq"},
+	"command":   {52520, "berth mcp, and berth help --json; flags of a single job of hq"},
 	"compat":    {26564, "what Nextflow 25 and later need of hq: forms of its output, filters, wait, and when the end of a job is told"},
 	"core":      {233597, "a gang waits behind a gang that runs anyhow"},
 	"driver":    {83706, "the owner of rented machines is chosen once"},
 	"hits":      {25370, ""},
 	"mapreduce": {54382, "workers of a gang reach each other over the server of map outputs"},
 	"node":      {85195, "processes that are forked from a warm one; shares of a GPU"},
-	"server":    {91434, "open bags whose programs have ended are closed"},
-	"show":      {40042, "outputs that have a schema are named"},
+	"server":    {91474, "a job that cannot be read is told as such, and not as one that does not exist"},
+	"show":      {40057, "the page shows the version of the program"},
 	"simulate":  {42536, "partitions with queues of their own; reading a log takes memory once"},
 	"sys":       {21784, "the file that the program which feeds an open bag keeps locked"},
 	"wire":      {9759, "the rest of a message that is received has a reader of its own"},

@@ -1,6 +1,9 @@
 package coordinator
 
 import (
+	"errors"
+	"io/fs"
+
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/server/report"
@@ -61,11 +64,14 @@ func (s *Server) archived(id job.ID) (v report.JobView, over bool) {
 	return v, err == nil && v.State.Final()
 }
 
-// notInMemory returns the error for a job that is not in memory: it is over, or it never existed.
+// notInMemory returns the error for a job that is not in memory: it is over, it cannot be read, or it never existed.
 func (s *Server) notInMemory(id job.ID) error {
 	if statedir.RunNumber(id) > 0 {
 		if v, ok := s.archived(id); ok {
 			return job.ArgumentError(string(id), "the job is over: "+string(v.State), "")
+		}
+		if _, err := rundir.View(s.home.Run(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return unknownJob(id)

@@ -18,7 +18,8 @@ import (
 
 // Source finds jobs in the same way as commands do.
 type Source struct {
-	Home statedir.Home
+	Home    statedir.Home
+	Version string // of the program
 	// List returns the jobs to list and the number of further jobs. Jobs that are over come last, the latest of them
 	// first. View returns one job.
 	List func(context.Context) (views []report.JobView, more int, err error)
@@ -56,9 +57,10 @@ type documents struct {
 
 // listDocument is the document of the page of all jobs.
 type listDocument struct {
-	Page string   `json:"page"` // "jobs"
-	Jobs []listed `json:"jobs"`
-	More int      `json:"more"` // how many jobs are not listed
+	Page    string   `json:"page"` // "jobs"
+	Version string   `json:"version"`
+	Jobs    []listed `json:"jobs"`
+	More    int      `json:"more"` // how many jobs are not listed
 }
 
 // listed is a job of the list.
@@ -107,7 +109,9 @@ func (d *documents) make(ctx context.Context, q url.Values) (any, time.Duration,
 		return h, everyOver, err
 	default:
 		views, more, err := d.List(ctx)
-		return newList(views, more), everyLive, err
+		doc := newList(views, more)
+		doc.Version = d.Version
+		return doc, everyLive, err
 	}
 }
 

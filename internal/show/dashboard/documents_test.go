@@ -54,6 +54,15 @@ func TestListTellsEnds(t *testing.T) {
 	}
 }
 
+// TestListTellsVersion: the page of all jobs has the version of the program.
+func TestListTellsVersion(t *testing.T) {
+	d := documents{Source: Source{Version: "1.2.3 commit abc", List: func(context.Context) ([]report.JobView, int, error) { return nil, 0, nil }}}
+	doc, _, err := d.make(t.Context(), nil)
+	if list, ok := doc.(listDocument); !ok || err != nil || list.Version != "1.2.3 commit abc" {
+		t.Errorf("the list is %+v, %v", doc, err)
+	}
+}
+
 // TestHistoryTellsSlowNodes: the page of predictions has how often nodes were slow by hour, and a bounded number of nodes, the slowest first.
 func TestHistoryTellsSlowNodes(t *testing.T) {
 	d := documents{Source: Source{Home: statedir.Home{Dir: t.TempDir()}, List: func(context.Context) ([]report.JobView, int, error) { return nil, 0, nil }}}

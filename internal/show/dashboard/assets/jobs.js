@@ -23,6 +23,7 @@ export function jobsPage(doc, ui) {
       h("thead", {}, h("tr", {}, ["Job", "Name", "State", "Progress"].map((t) => h("th", {}, t)),
         ["Done", "Running", "Failed", "Elapsed", "ETA"].map((t) => h("th", { class: "num" }, t)))),
       h("tbody", {}, found.map((j) => row(j, ui)))),
+    h("p", { class: "dim", key: "version" }, "berth " + doc.version),
   ];
 }
 
