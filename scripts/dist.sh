@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 version=$(cat "$here/VERSION")
 arch=$(${GO:-go} version -m "$berth" | sed -n 's/^\tbuild\tGOARCH=//p')
 # All that is packed has the time of the commit, or of the source where there is no version control.
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || stat -c %Y "$here/VERSION")}
+[ ! -e "$here/.git" ] || SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y "$here/VERSION")}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 tmp=$(mktemp -d)

@@ -15,7 +15,10 @@ berth, licences, arch, folder = sys.argv[1:]
 here = Path(__file__).resolve().parent.parent / "python"
 project = tomllib.loads((here / "pyproject.toml").read_text())["project"]
 name = f"{project['name']}-{project['version']}"
-machine = {"amd64": "x86_64", "arm64": "aarch64", "386": "i686"}.get(arch, arch)
+machines = {"amd64": "x86_64", "arm64": "aarch64", "386": "i686", "ppc64le": "ppc64le", "s390x": "s390x"}
+if arch not in machines:
+    sys.exit(f"wheel.py: pip's name of {arch} is not known; add it to the table of machines")
+machine = machines[arch]
 # The program is static, so that it runs with any C library.
 tag = f"py3-none-manylinux_2_17_{machine}.manylinux2014_{machine}.musllinux_1_1_{machine}"
 

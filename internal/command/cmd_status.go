@@ -82,8 +82,8 @@ func statusOf(cmd *cobra.Command, args []string) error {
 // states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
 // journal is read. If one of the tasks is not over and there is no coordinator, one is started: a script that asks again and again waits for them.
 func states(ctx context.Context, r statedir.Run, names []string) ([]string, error) {
-	words, err := control.NewClient(r.Home).States(ctx, r.ID, names)
-	if err == nil {
+	words, unknown := control.NewClient(r.Home).States(ctx, r.ID, names)
+	if unknown == nil {
 		return words, nil
 	}
 	fold, err := rundir.Fold(r, nil)
@@ -92,8 +92,10 @@ func states(ctx context.Context, r statedir.Run, names []string) ([]string, erro
 	}
 	tasks, err := fold.Find(names)
 	words = fold.States(tasks)
-	if err == nil && (slices.Contains(words, "waiting") || slices.Contains(words, "running")) {
-		_, err = control.Ensure(ctx, r.Home)
+	if err == nil && lost(unknown) && (slices.Contains(words, "waiting") || slices.Contains(words, "running")) {
+		if _, err := control.Ensure(ctx, r.Home); err != nil { // who asks again tries again
+			control.Tell(ctx, fmt.Sprintf("the job does not go on: %v", err))
+		}
 	}
 	return words, err
 }

@@ -18,14 +18,14 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {52520, "berth mcp, and berth help --json; flags of a single job of hq"},
+	"command":   {52591, "berth mcp, and berth help --json; flags of a single job of hq"},
 	"compat":    {26564, "what Nextflow 25 and later need of hq: forms of its output, filters, wait, and when the end of a job is told"},
 	"core":      {233597, "a gang waits behind a gang that runs anyhow"},
 	"driver":    {83706, "the owner of rented machines is chosen once"},
 	"hits":      {25370, ""},
 	"mapreduce": {54382, "workers of a gang reach each other over the server of map outputs"},
 	"node":      {85195, "processes that are forked from a warm one; shares of a GPU"},
-	"server":    {91474, "a job that cannot be read is told as such, and not as one that does not exist"},
+	"server":    {91492, "a job that cannot be read is told as such, and not as one that does not exist"},
 	"show":      {40057, "the page shows the version of the program"},
 	"simulate":  {42536, "partitions with queues of their own; reading a log takes memory once"},
 	"sys":       {21784, "the file that the program which feeds an open bag keeps locked"},

@@ -167,6 +167,9 @@ func (s *Server) explain(r *http.Request) (any, error) {
 
 // callFor runs work for a job in the loop, if the coordinator has that job.
 func (s *Server) callFor(id job.ID, work func() error) error {
+	if s.lookup(id) == nil { // else the loop would wait while a journal is read
+		return s.notInMemory(id)
+	}
 	return s.call(func() error {
 		if s.jobs[id] == nil {
 			return s.notInMemory(id)
