@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,8 @@ func newStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		debug.SetGCPercent(400) // what lists take is little, and to collect garbage meanwhile would take longer than to read a folder
+		s.table = !wantJSON(cmd)
 		list, more, err := s.views(cmd.Context(), h)
 		if err != nil {
 			return err

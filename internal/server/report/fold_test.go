@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,11 @@ func TestFold(t *testing.T) {
 					return err.Error() + "\n"
 				}
 			case "view":
+				for _, running := range []bool{false, true} {
+					if got, want := s.Job.Brief(s.Now, running), s.Job.View(s.Now).Brief(running); !reflect.DeepEqual(got, want) {
+						t.Errorf("lists have %+v, want what is in the view: %+v", got, want)
+					}
+				}
 				return keys(t, d, s.Job.View(s.Now))
 			case "unattended":
 				return keys(t, d, s.Job.Unattended())
