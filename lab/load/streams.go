@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -14,40 +15,60 @@ import (
 )
 
 // streams measures the commands that print something for each task of a bag of a million tasks: how soon they begin, how long they take, and
-// their largest memory, with what they add to that of the coordinator. Each task has printed a line, as no worker of the fleet writes any.
-func streams(b *bed) ([]row, error) {
+// their largest memory, with what they add to that of the coordinator. Each task has printed a line, as no worker of the fleet writes any. The
+// tasks are indices of an array, or lines of JSON with a name and a command each.
+func streams(b *bed) (rows []row, err error) {
 	tasks := min(b.o.many, 1_000_000)
 	array := fmt.Sprintf("1-%d", tasks)
-	id, _, err := b.berth("bag", "--detach", "-N", fmt.Sprint(b.o.workers), "--array", array, "--", "true")
-	if err != nil {
+	lines := filepath.Join(b.o.dir, "lines")
+	var text bytes.Buffer
+	for i := range tasks {
+		fmt.Fprintf(&text, `{"name":"sample-%06d","command":["true","sample-%06d.csv"]}`+"\n", i, i)
+	}
+	if err := os.WriteFile(lines, text.Bytes(), 0o600); err != nil {
 		return nil, err
 	}
-	if _, _, err := b.berth("wait", id); err != nil {
-		return nil, err
-	}
-	if err := b.printed(job.ID(id), tasks); err != nil {
-		return nil, err
-	}
-	var rows []row
-	for _, args := range [][]string{{"status", id, "--json"}, {"cat", id}, {"plan", "bag", "--array", array, "--", "true"}} {
-		if err := b.resetMemory(); err != nil {
-			return nil, err
-		}
-		before, err := b.serverMemory()
+	for _, of := range []struct {
+		what string
+		args []string
+		plan []string
+	}{
+		{"tasks", []string{"--array", array, "--", "true"}, []string{"plan", "bag", "--array", array, "--", "true"}},
+		{"lines", []string{"--tasks", lines}, nil}, // a plan has the whole text in memory
+	} {
+		id, _, err := b.berth(append([]string{"bag", "--detach", "-N", fmt.Sprint(b.o.workers)}, of.args...)...)
 		if err != nil {
 			return nil, err
 		}
-		s, err := b.stream(args...)
-		if err != nil {
+		if _, _, err := b.berth("wait", id); err != nil {
 			return nil, err
 		}
-		after, err := b.serverMemory()
-		if err != nil {
+		if err := b.printed(job.ID(id), tasks); err != nil {
 			return nil, err
 		}
-		name := map[string]string{"status": "status JOB --json", "cat": "cat JOB", "plan": "plan bag"}[args[0]]
-		rows = append(rows, row{fmt.Sprintf("`berth %s` of a bag of %d tasks: memory, and what the coordinator adds; the first byte, and the last", name, tasks),
-			fmt.Sprintf("%d MB, %d MB; %.2f s, %.1f s", s.memory>>20, (after-before)>>20, s.first.Seconds(), s.all.Seconds()), "≤ 100 MB, ≤ 0.5 s"})
+		for _, args := range [][]string{{"status", id, "--json"}, {"cat", id}, of.plan} {
+			if args == nil {
+				continue
+			}
+			if err := b.resetMemory(); err != nil {
+				return nil, err
+			}
+			before, err := b.serverMemory()
+			if err != nil {
+				return nil, err
+			}
+			s, err := b.stream(args...)
+			if err != nil {
+				return nil, err
+			}
+			after, err := b.serverMemory()
+			if err != nil {
+				return nil, err
+			}
+			name := map[string]string{"status": "status JOB --json", "cat": "cat JOB", "plan": "plan bag"}[args[0]]
+			rows = append(rows, row{fmt.Sprintf("`berth %s` of a bag of %d %s: memory, and what the coordinator adds; the first byte, and the last", name, tasks, of.what),
+				fmt.Sprintf("%d MB, %d MB; %.2f s, %.1f s", s.memory>>20, (after-before)>>20, s.first.Seconds(), s.all.Seconds()), "≤ 100 MB, ≤ 0.5 s"})
+		}
 	}
 	return rows, nil
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -32,14 +33,17 @@ type More struct {
 	path string
 
 	mu    sync.Mutex
-	tasks []msgpack.RawMessage // each a task.Spec, as many tasks may wait for long
-	calls map[string]call      // by key
-	names map[string]int32     // by name of a task; nil: they were not needed yet
-	end   int64                // of the frames that were read or written, in bytes
+	calls []call
+	keys  map[string]int   // the index of the call with a key
+	names map[string]int32 // by name of a task; nil: they were not needed yet
+	end   int64            // of the frames that were read or written, in bytes
 }
 
-// call is the tasks of one call: n, from the first on.
-type call struct{ first, n int }
+// call is the tasks of one call, each a task.Spec, from the first on.
+type call struct {
+	first int
+	packed
+}
 
 // frame is the payload of a frame.
 type frame struct {
@@ -47,9 +51,35 @@ type frame struct {
 	Tasks []msgpack.RawMessage `msgpack:"t"`
 }
 
+// unpack returns what a payload has, which it keeps.
+func unpack(payload []byte) (key string, c call, err error) {
+	in := newEntryReader(payload)
+	fields, err := in.dec.DecodeMapLen()
+	for ; fields > 0 && err == nil; fields-- {
+		var name string
+		if name, err = in.dec.DecodeString(); err != nil {
+			break
+		}
+		switch name {
+		case "k":
+			key, err = in.dec.DecodeString()
+		case "t":
+			var n int
+			for n, err = in.dec.DecodeArrayLen(); n > 0 && err == nil; n-- {
+				c.note(len(payload) - in.Len())
+				err = in.dec.Skip()
+			}
+		default:
+			err = in.dec.Skip()
+		}
+	}
+	c.encoded = payload
+	return key, c, err
+}
+
 // More returns the tasks that were added to the run.
 func (r Run) More() *More {
-	return &More{path: filepath.Join(r.Dir, "added"), calls: make(map[string]call)}
+	return &More{path: filepath.Join(r.Dir, "added"), keys: make(map[string]int)}
 }
 
 // At returns a task as it was added; ok is false if there is no such task.
@@ -59,10 +89,30 @@ func (m *More) At(i int) (s task.Spec, ok bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if i >= len(m.tasks) && m.read(i+1) != nil || i >= len(m.tasks) {
+	if i >= m.len() && m.read(i+1) != nil || i >= m.len() {
 		return s, false
 	}
-	return s, msgpack.Unmarshal(m.tasks[i], &s) == nil
+	return m.at(i)
+}
+
+// len returns the number of tasks that were read or written.
+func (m *More) len() int {
+	if len(m.calls) == 0 {
+		return 0
+	}
+	c := &m.calls[len(m.calls)-1]
+	return c.first + c.n
+}
+
+// at returns a task that was read or written.
+func (m *More) at(i int) (s task.Spec, ok bool) {
+	c := &m.calls[sort.Search(len(m.calls), func(k int) bool { return m.calls[k].first > i })-1]
+	i -= c.first
+	in := newEntryReader(c.encoded[c.blocks[i/entriesInBlock]:])
+	for range i % entriesInBlock {
+		_ = in.dec.Skip() // all were skipped before, so this does not fail
+	}
+	return s, in.dec.Decode(&s) == nil
 }
 
 // Len returns the number of tasks that were added so far.
@@ -73,18 +123,21 @@ func (m *More) Len() (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if info, err := os.Stat(m.path); err == nil && info.Size() == m.end {
-		return len(m.tasks), nil
+		return m.len(), nil
 	}
 	err := m.read(math.MaxInt)
-	return len(m.tasks), err
+	return m.len(), err
 }
 
 // Call returns the tasks of the call with that key: n, from the first on. ok is false if there was none.
 func (m *More) Call(key string) (first, n int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c, ok := m.calls[key]
-	return c.first, c.n, ok && key != ""
+	k, ok := m.keys[key]
+	if !ok || key == "" {
+		return 0, 0, false
+	}
+	return m.calls[k].first, m.calls[k].n, true
 }
 
 // Named returns the task with that name.
@@ -101,9 +154,8 @@ func (m *More) Named(name string) (i int, ok bool) {
 
 // noteNames notes the names of the tasks from the first on.
 func (m *More) noteNames(first int) {
-	for i := first; i < len(m.tasks) && m.names != nil; i++ {
-		var s task.Spec
-		if msgpack.Unmarshal(m.tasks[i], &s) == nil && s.Name != "" {
+	for i := first; m.names != nil && i < m.len(); i++ {
+		if s, ok := m.at(i); ok && s.Name != "" {
 			m.names[s.Name] = int32(i)
 		}
 	}
@@ -112,21 +164,19 @@ func (m *More) noteNames(first int) {
 // Append writes the tasks of one call to disk. If it fails, nothing has changed.
 func (m *More) Append(key string, specs []task.Spec) error {
 	f := frame{Key: key, Tasks: make([]msgpack.RawMessage, len(specs))}
-	var all []byte // one piece of memory for all of them, as they may wait for long
-	ends := make([]int, len(specs))
 	for i := range specs {
 		b, err := msgpack.Marshal(&specs[i])
 		if err != nil {
 			return fmt.Errorf("encode a task: %w", err)
 		}
-		all = append(all, b...)
-		ends[i] = len(all)
-	}
-	all, begin := slices.Clone(all), 0
-	for i, end := range ends {
-		f.Tasks[i], begin = all[begin:end:end], end
+		f.Tasks[i] = b
 	}
 	payload, err := msgpack.Marshal(&f)
+	if err != nil {
+		return fmt.Errorf("encode added tasks: %w", err)
+	}
+	payload = slices.Clone(payload) // without room behind it, as the tasks may wait for long
+	key, c, err := unpack(payload)
 	if err != nil {
 		return fmt.Errorf("encode added tasks: %w", err)
 	}
@@ -135,19 +185,19 @@ func (m *More) Append(key string, specs []task.Spec) error {
 	if err := m.write(payload); err != nil {
 		return WriteError(m.path, err)
 	}
-	m.keep(f, int64(addedHeaderSize+len(payload)))
+	m.keep(key, c, int64(addedHeaderSize+len(payload)))
 	return nil
 }
 
 // keep adds a frame of that size to memory.
-func (m *More) keep(f frame, size int64) {
-	first := len(m.tasks)
-	m.tasks = append(m.tasks, f.Tasks...)
-	if f.Key != "" {
-		m.calls[f.Key] = call{first, len(f.Tasks)}
+func (m *More) keep(key string, c call, size int64) {
+	c.first = m.len()
+	m.calls = append(m.calls, c)
+	if key != "" {
+		m.keys[key] = len(m.calls) - 1
 	}
 	m.end += size
-	m.noteNames(first)
+	m.noteNames(c.first)
 }
 
 // write writes a payload behind the frames that are known.
@@ -179,7 +229,7 @@ func (m *More) write(payload []byte) (err error) {
 // read reads further frames, until there are so many tasks. A reader takes no more than it needs, as the coordinator may
 // still take the last frame back. A frame at the end that is not complete is being written, or a crash has cut it off.
 func (m *More) read(tasks int) error {
-	if len(m.tasks) >= tasks {
+	if m.len() >= tasks {
 		return nil
 	}
 	f, err := os.Open(m.path)
@@ -195,42 +245,43 @@ func (m *More) read(tasks int) error {
 		return ReadError(m.path, err)
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(f, m.end, info.Size()-m.end), 1<<16)
-	for len(m.tasks) < tasks {
-		next, size, err := readFrame(in, info.Size()-m.end)
+	for m.len() < tasks {
+		key, c, size, err := readFrame(in, info.Size()-m.end)
 		if err != nil {
 			return ReadError(m.path, fmt.Errorf("at byte %d: %w", m.end, err))
 		}
 		if size == 0 {
 			return nil
 		}
-		m.keep(next, size)
+		m.keep(key, c, size)
 	}
 	return nil
 }
 
 // readFrame reads a frame from input that has so many bytes left. Its size is 0 if no complete frame is there.
-func readFrame(in *bufio.Reader, left int64) (f frame, size int64, err error) {
+func readFrame(in *bufio.Reader, left int64) (key string, c call, size int64, err error) {
 	head, err := in.Peek(addedHeaderSize)
 	if err != nil {
-		return f, 0, nil
+		return key, c, 0, nil
 	}
 	length, sum := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
 	size = addedHeaderSize + int64(length)
 	if length == 0 || size > left {
-		return f, 0, nil
+		return key, c, 0, nil
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(in, b); err != nil {
-		return f, 0, err
+		return key, c, 0, err
 	}
 	payload := b[addedHeaderSize:]
 	switch {
 	case crc32.Checksum(payload, castagnoli) == sum:
-		return f, size, msgpack.Unmarshal(payload, &f)
+		key, c, err = unpack(payload)
+		return key, c, size, err
 	case size == left: // the machine crashed while the last frame was written
-		return f, 0, nil
+		return key, c, 0, nil
 	default:
-		return f, 0, errDamaged
+		return key, c, 0, errDamaged
 	}
 }
 
@@ -238,13 +289,13 @@ func readFrame(in *bufio.Reader, left int64) (f frame, size int64, err error) {
 func (m *More) Cut(tasks int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.tasks) > tasks {
-		m.tasks, m.calls, m.names, m.end = nil, make(map[string]call), nil, 0
+	if m.len() > tasks {
+		m.calls, m.keys, m.names, m.end = nil, make(map[string]int), nil, 0
 	}
 	if err := m.read(tasks); err != nil {
 		return WithAdvice(err)
 	}
-	if len(m.tasks) != tasks {
+	if m.len() != tasks {
 		return m.missing(tasks)
 	}
 	if err := os.Truncate(m.path, m.end); err != nil && !errors.Is(err, fs.ErrNotExist) {

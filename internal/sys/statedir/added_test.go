@@ -61,8 +61,8 @@ func TestMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := reader.At(0); !ok || s.Name != "a" || len(reader.tasks) != 2 {
-		t.Errorf("a reader that asks for the first task has %+v, %t, and %d tasks; want those of its call", s, ok, len(reader.tasks))
+	if s, ok := reader.At(0); !ok || s.Name != "a" || reader.len() != 2 {
+		t.Errorf("a reader that asks for the first task has %+v, %t, and %d tasks; want those of its call", s, ok, reader.len())
 	}
 	if i, ok := reader.Named("b"); !ok || i != 1 {
 		t.Errorf("b is task %d, %t", i, ok)
