@@ -28,7 +28,7 @@ var mostTokens = map[string]struct {
 	"server":    {92797, "which runs are over is told by the coordinator; tasks and attempts come one at a time, in little memory"},
 	"show":      {40337, "output is printed while the journal is read"},
 	"simulate":  {42536, "partitions with queues of their own; reading a log takes memory once"},
-	"sys":       {22179, "added tasks stay packed in the form that they have on disk; runs are listed by their names alone"},
+	"sys":       {22477, "added tasks are packed as they are on disk, and commands that read them know only where each is"},
 	"wire":      {9759, "the rest of a message that is received has a reader of its own"},
 }
 

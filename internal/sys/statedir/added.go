@@ -28,7 +28,8 @@ import (
 const addedHeaderSize = 4 + 4
 
 // More has the tasks that were added to an open bag, by their number among those. A nil *More has none. It is safe for
-// concurrent use. One process appends to it, the coordinator; others read what it has written, when they need it.
+// concurrent use. One process appends to it, the coordinator, and has them in memory (Cut); others read what it has written when they need it, and
+// know where each is in the file.
 type More struct {
 	path string
 
@@ -37,11 +38,18 @@ type More struct {
 	keys  map[string]int   // the index of the call with a key
 	names map[string]int32 // by name of a task; nil: they were not needed yet
 	end   int64            // of the frames that were read or written, in bytes
+
+	holds bool     // the tasks are in memory
+	file  *os.File // else: from which they are read
+	block []byte   // the tasks that were read last: those of one block
+	which [2]int   // that block, of which call
 }
 
 // call is the tasks of one call, each a task.Spec, from the first on.
 type call struct {
 	first int
+	begin int64 // where its payload is in the file
+	size  int64 // of the payload
 	packed
 }
 
@@ -106,13 +114,38 @@ func (m *More) len() int {
 
 // at returns a task that was read or written.
 func (m *More) at(i int) (s task.Spec, ok bool) {
-	c := &m.calls[sort.Search(len(m.calls), func(k int) bool { return m.calls[k].first > i })-1]
-	i -= c.first
-	in := newEntryReader(c.encoded[c.blocks[i/entriesInBlock]:])
+	k := sort.Search(len(m.calls), func(k int) bool { return m.calls[k].first > i }) - 1
+	i -= m.calls[k].first
+	b, err := m.blockOf(k, i/entriesInBlock)
+	if err != nil {
+		return s, false
+	}
+	in := newEntryReader(b)
 	for range i % entriesInBlock {
 		_ = in.dec.Skip() // all were skipped before, so this does not fail
 	}
 	return s, in.dec.Decode(&s) == nil
+}
+
+// blockOf returns the tasks of a call from a block on.
+func (m *More) blockOf(k, block int) ([]byte, error) {
+	c := &m.calls[k]
+	at := c.blocks[block]
+	if c.encoded != nil {
+		return c.encoded[at:], nil
+	}
+	if which := [2]int{k, block}; m.which != which || m.block == nil {
+		end := int(c.size)
+		if block+1 < len(c.blocks) {
+			end = c.blocks[block+1]
+		}
+		m.block, m.which = slices.Grow(m.block[:0], end-at)[:end-at], which
+		if _, err := m.file.ReadAt(m.block, c.begin+int64(at)); err != nil {
+			m.block = nil
+			return nil, err
+		}
+	}
+	return m.block, nil
 }
 
 // Len returns the number of tasks that were added so far.
@@ -185,13 +218,17 @@ func (m *More) Append(key string, specs []task.Spec) error {
 	if err := m.write(payload); err != nil {
 		return WriteError(m.path, err)
 	}
+	m.holds = true
 	m.keep(key, c, int64(addedHeaderSize+len(payload)))
 	return nil
 }
 
 // keep adds a frame of that size to memory.
 func (m *More) keep(key string, c call, size int64) {
-	c.first = m.len()
+	c.first, c.begin, c.size = m.len(), m.end+addedHeaderSize, size-addedHeaderSize
+	if !m.holds {
+		c.encoded = nil
+	}
 	m.calls = append(m.calls, c)
 	if key != "" {
 		m.keys[key] = len(m.calls) - 1
@@ -239,7 +276,14 @@ func (m *More) read(tasks int) error {
 	if err != nil {
 		return ReadError(m.path, err)
 	}
-	defer f.Close() // only read
+	if m.holds {
+		defer f.Close() // only read
+	} else {
+		if m.file != nil {
+			_ = m.file.Close() // only read
+		}
+		m.file = f // to be read from again
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return ReadError(m.path, err)
@@ -289,8 +333,8 @@ func readFrame(in *bufio.Reader, left int64) (key string, c call, size int64, er
 func (m *More) Cut(tasks int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.len() > tasks {
-		m.calls, m.keys, m.names, m.end = nil, make(map[string]int), nil, 0
+	if m.len() > tasks || !m.holds {
+		m.calls, m.keys, m.names, m.end, m.holds = nil, make(map[string]int), nil, 0, true
 	}
 	if err := m.read(tasks); err != nil {
 		return WithAdvice(err)
