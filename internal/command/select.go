@@ -128,9 +128,6 @@ func (s *selection) present(ctx context.Context, h statedir.Home) (present []rep
 	if err != nil && !lost(err) {
 		return nil, nil, err
 	}
-	if err != nil {
-		l = control.Listed{}
-	}
 	runs, err := h.List()
 	if err != nil {
 		return nil, nil, err

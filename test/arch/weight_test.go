@@ -18,7 +18,7 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {52831, "status asks for what lists have, and which runs are over"},
+	"command":   {52818, "status asks for what lists have, and which runs are over"},
 	"compat":    {26564, "what Nextflow 25 and later need of hq: forms of its output, filters, wait, and when the end of a job is told"},
 	"core":      {233667, "the texts of array indices take a third of the memory"},
 	"driver":    {83706, "the owner of rented machines is chosen once"},
