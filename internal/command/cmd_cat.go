@@ -53,7 +53,8 @@ func (o catting) cat(cmd *cobra.Command, r statedir.Run, names []string) error {
 		}
 		return results.Parts(cmd.Context(), cmd.OutOrStdout(), spec.MapReduce)
 	}
-	p := results.NewPrinter(spec, entries, results.Options{Tag: o.Tag})
+	thrifty()
+	p := results.NewPrinter(spec, entries, results.Options{Tag: o.Tag, Early: len(names) == 0 && !o.Follow})
 	p.Out = cmd.OutOrStdout()
 	if o.Stderr {
 		p.Out, p.Err = nil, p.Out
@@ -119,7 +120,7 @@ func printTasks(ctx context.Context, p *results.Printer, tasks []int, named bool
 	say(p, waiting, note, "has not started", "have not started")
 	say(p, run, note, "still runs; its output so far:", "still run; their output so far:")
 	say(p, stopped, note, "was stopped; its output until then:", "were stopped; their output until then:")
-	for _, task := range tasks {
+	for _, task := range tasks[p.Printed():] {
 		if now[task] {
 			err = p.PrintRunning(ctx, from, running[task])
 		} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,6 +263,7 @@ func (a *agent) run(ctx context.Context, line []string) mcp.Result {
 	root.SetIn(strings.NewReader(""))
 	root.SetOut(&out)
 	root.SetErr(&notes)
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // which some commands set
 	err := root.ExecuteContext(control.WithNotice(ctx, func(text string) { _ = ui.Say(&notes, "%s", text) }))
 	var r mcp.Result
 	if err != nil {

@@ -19,6 +19,7 @@ func newPlan() *cobra.Command {
 	f.register(bag.Flags())
 	file := newRun(ofFile.then)
 	ofFile.register(file.Flags())
+	bag.PreRun = func(*cobra.Command, []string) { thrifty() }
 	return group(command("plan", nil, nil), planMapReduce(), bag, file)
 }
 

@@ -79,12 +79,30 @@ func reportJob(cmd *cobra.Command, r statedir.Run) error {
 }
 
 func reportTasks(cmd *cobra.Command, r statedir.Run) error {
-	rows := []report.AttemptRow{}
-	fold, err := rundir.Fold(r, func(row report.AttemptRow) { rows = append(rows, row) })
+	if wantJSON(cmd) { // report.Full
+		thrifty()
+		fold, err := rundir.Fold(r)
+		if err != nil {
+			return err
+		}
+		return ui.JSONList(cmd.OutOrStdout(), fold.Unattended(), "rows", rundir.Rows(r))
+	}
+	rows, err := rowsOf(r)
 	if err != nil {
 		return err
 	}
-	return Show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
+	return ui.Rows(cmd.OutOrStdout(), rows)
+}
+
+// rowsOf returns all attempts of a run that are over.
+func rowsOf(r statedir.Run) (rows []report.AttemptRow, err error) {
+	for row, err := range rundir.Rows(r) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // reportNodes tells what jobs took of their nodes over time, and draws it into a file if one is named.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -32,6 +33,8 @@ func newStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		debug.SetGCPercent(400) // what lists take is little, and to collect garbage meanwhile would take longer than to read a folder
+		s.table = !wantJSON(cmd)
 		list, more, err := s.views(cmd.Context(), h)
 		if err != nil {
 			return err
@@ -68,6 +71,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 		warnFull(cmd, r.Home)
 		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
 	}
+	thrifty()
 	v, err := view(cmd.Context(), r)
 	if err != nil {
 		return err
@@ -79,6 +83,9 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	return ui.JSONList(cmd.OutOrStdout(), report.NewStatusList([]report.JobView{v}, 0).Jobs[0], "tasks", withHosts(tasks, v.Nodes))
 }
 
+// thrifty has a command that reads all tasks of a job collect its garbage before that is much: a task leaves a lot of it, and little that stays.
+func thrifty() { debug.SetGCPercent(20) }
+
 // states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
 // journal is read. If one of the tasks is not over and there is no coordinator, one is started: a script that asks again and again waits for them.
 func states(ctx context.Context, r statedir.Run, names []string) ([]string, error) {
@@ -86,7 +93,7 @@ func states(ctx context.Context, r statedir.Run, names []string) ([]string, erro
 	if unknown == nil {
 		return words, nil
 	}
-	fold, err := rundir.Fold(r, nil)
+	fold, err := rundir.Fold(r)
 	if err != nil {
 		return nil, err
 	}
@@ -101,17 +108,17 @@ func states(ctx context.Context, r statedir.Run, names []string) ([]string, erro
 }
 
 // withHosts adds the names of hosts to attempts, which the journal of a job does not have.
-func withHosts(tasks iter.Seq[report.TaskStatus], nodes []report.NodeView) iter.Seq[report.TaskStatus] {
+func withHosts(tasks iter.Seq2[report.TaskStatus, error], nodes []report.NodeView) iter.Seq2[report.TaskStatus, error] {
 	hosts := make(map[string]string)
 	for _, n := range nodes {
 		hosts[n.Node] = n.Host
 	}
-	return func(yield func(report.TaskStatus) bool) {
-		for t := range tasks {
+	return func(yield func(report.TaskStatus, error) bool) {
+		for t, err := range tasks {
 			for i := range t.Tries {
 				t.Tries[i].Host = cmp.Or(t.Tries[i].Host, hosts[t.Tries[i].Node])
 			}
-			if !yield(t) {
+			if !yield(t, err) {
 				return
 			}
 		}

@@ -8,7 +8,6 @@ import (
 
 	"berth/internal/compat/yarn"
 	"berth/internal/server/report"
-	"berth/internal/server/rundir"
 	"berth/internal/show/ui"
 	"berth/internal/sys/procattr"
 	"berth/internal/sys/statedir"
@@ -23,10 +22,7 @@ func newConsole(cmd *cobra.Command, r statedir.Run, opts ui.Options) ui.Console 
 		return ui.New(opts)
 	}
 	return &yarn.Console{Out: opts.Out, Number: statedir.RunNumber(r.ID), Logs: hadoopLogs(r), User: procattr.UserName(os.Environ()),
-		Rows: func() (rows []report.AttemptRow, err error) {
-			_, err = rundir.Fold(r, func(row report.AttemptRow) { rows = append(rows, row) })
-			return rows, err
-		}}
+		Rows: func() ([]report.AttemptRow, error) { return rowsOf(r) }}
 }
 
 // hadoopLogs returns the folder for a job's logs in Hadoop's words: where programs look for them, or

@@ -41,14 +41,14 @@ func find(h statedir.Home, name string) (statedir.Run, error) {
 
 // view returns one job as it is now.
 func view(ctx context.Context, r statedir.Run) (report.JobView, error) {
-	jobs, err := control.NewClient(r.Home).Jobs(ctx, r.ID)
+	jobs, err := control.NewClient(r.Home).Job(ctx, r.ID)
 	return viewIn(jobs, err, r)
 }
 
-// brief is view without the nodes of a job that runs.
+// brief is view with what lists have.
 func brief(ctx context.Context, r statedir.Run) (report.JobView, error) {
-	jobs, err := control.NewClient(r.Home).Jobs(ctx)
-	return viewIn(jobs, err, r)
+	l, err := control.NewClient(r.Home).List(ctx, false, r.ID)
+	return viewIn(l.Jobs.Jobs, err, r)
 }
 
 // viewIn returns one of the jobs that the coordinator has, or what the folder of another one says. err is the coordinator's.

@@ -1,10 +1,17 @@
 package command
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -78,5 +85,69 @@ func TestServerText(t *testing.T) {
 	text := serverText(control.Server{Running: true, Hello: control.Hello{Jobs: 1, Nodes: 2}})
 	if !strings.Contains(text, " 1 job not over, ") || !strings.Contains(text, " 2 workers, ") {
 		t.Error(text)
+	}
+}
+
+// TestListedAlike: whatever the coordinator tells of the runs that are over, all, some, none, as one of an earlier version does, or one that is gone,
+// the same jobs are listed, and none is hidden. So they are if its answer is cut off.
+func TestListedAlike(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	h, err := statedir.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, at := time.Unix(1_000_000_000, 0), map[job.ID]int64{"bag-99": 7}
+	for n := range 6 {
+		r, err := h.NewRun(job.Bag, nil)
+		if err == nil && n != 2 && n != 5 { // the third is damaged, and the last one at the coordinator
+			ended := began.Add(time.Duration(n) * time.Minute)
+			err = errors.Join(r.WriteSummary(report.JobView{Status: report.Status{ID: r.ID, State: event.StateDone}, Submitted: began, Ended: ended}), r.MarkArchived(),
+				os.Chtimes(r.Summary(), ended, ended))
+			at[r.ID] = ended.UnixNano()
+		}
+		if err := errors.Join(err, os.WriteFile(r.Plan(), []byte("{"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answer string
+	l, err := control.Listen(h.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	for what, filed := range map[string][]job.ID{
+		"all": {"bag-1", "bag-2", "bag-4", "bag-5"}, "some": {"bag-5", "bag-1"}, "none": {}, "one that is gone": {"bag-99", "bag-2"}, "an earlier version": nil,
+	} {
+		list := control.Listed{Jobs: control.Jobs{Jobs: []report.JobView{{Status: report.Status{ID: "bag-6", State: event.StateRunning}}}}}
+		for _, id := range filed {
+			list.Filed.IDs, list.Filed.At = append(list.Filed.IDs, id), append(list.Filed.At, at[id])
+		}
+		b, err := json.Marshal(list)
+		if filed == nil {
+			b, err = json.Marshal(list.Jobs)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cut := range []bool{false, true} {
+			want := "bag-3 damaged, bag-6 running, bag-5 done, bag-4 done, and 2"
+			if answer = string(b); cut {
+				answer, want = answer[:len(answer)-3], "bag-3 damaged, bag-6 damaged, bag-5 done, bag-4 done, and 2"
+			}
+			views, more, err := (&selection{Limit: 2}).views(t.Context(), h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var words []string
+			for _, v := range views {
+				words = append(words, string(v.ID)+" "+string(v.State))
+			}
+			slices.Sort(words[:2]) // in whatever order those that are not over come
+			if got := fmt.Sprintf("%s, and %d", strings.Join(words, ", "), more); got != want {
+				t.Errorf("%s, cut off: %t: %s, want %s", what, cut, got, want)
+			}
+		}
 	}
 }

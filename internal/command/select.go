@@ -29,6 +29,7 @@ type selection struct {
 	Since  string    `flag:"since" usage:"list jobs that are not over, and jobs that ended within this time (2h, 3d) or after this date (2026-11-22, 2026-11-22 14:00)"`
 	Limit  int       `flag:"limit" usage:"largest number of listed jobs that are over; the jobs that ended last are listed"`
 	cutoff time.Time // that Since stands for
+	table  bool      // running attempts are not wanted
 }
 
 func (s *selection) flags(c *cobra.Command) {
@@ -123,25 +124,33 @@ func (s *selection) views(ctx context.Context, h statedir.Home) (list []report.J
 // present returns the jobs that the coordinator has and those that are not over, and the
 // runs that are over besides.
 func (s *selection) present(ctx context.Context, h statedir.Home) (present []report.JobView, ended []filed, err error) {
-	live := map[job.ID]report.JobView{}
-	jobs, err := control.NewClient(h).Jobs(ctx)
+	l, err := control.NewClient(h).List(ctx, !s.table, "")
 	if err != nil && !lost(err) {
 		return nil, nil, err
-	}
-	for _, v := range jobs {
-		live[v.ID] = v
 	}
 	runs, err := h.List()
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, end := range h.Ends(runs) {
-		r := runs[i]
+	live, at := map[job.ID]report.JobView{}, make(map[job.ID]time.Time, len(l.Filed.IDs))
+	for _, v := range l.Jobs.Jobs {
+		live[v.ID] = v
+	}
+	for i, id := range l.Filed.IDs {
+		at[id] = time.Unix(0, l.Filed.At[i])
+	}
+	var asked []statedir.Run // of which the coordinator knows nothing
+	for _, r := range runs {
 		if v, ok := live[r.ID]; ok {
 			present = append(present, v)
-			continue
+		} else if end, ok := at[r.ID]; ok {
+			ended = append(ended, filed{r, end})
+		} else {
+			asked = append(asked, r)
 		}
-		if !end.IsZero() {
+	}
+	for i, end := range h.Ends(asked) {
+		if r := asked[i]; !end.IsZero() {
 			ended = append(ended, filed{r, end})
 		} else if whole(r) { // else its command is still writing its folder, or died at it
 			present = append(present, folderView(r))

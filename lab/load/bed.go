@@ -162,8 +162,11 @@ func (b *bed) serverCPU() (time.Duration, error) {
 }
 
 // serverMemory returns the largest memory of the coordinator so far, in bytes.
-func (b *bed) serverMemory() (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.server.Process.Pid))
+func (b *bed) serverMemory() (int64, error) { return memoryOf(b.server.Process.Pid) }
+
+// memoryOf returns the largest memory of a process so far, in bytes.
+func memoryOf(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"berth/lab/page"
@@ -17,7 +19,7 @@ type options struct {
 	workers     int
 	tasks, many int
 	task        time.Duration
-	short       bool
+	only        string
 }
 
 func main() {
@@ -28,7 +30,7 @@ func main() {
 	flag.IntVar(&o.tasks, "tasks", 300_000, "number of tasks of the bag in which tasks a second are measured")
 	flag.IntVar(&o.many, "many", 10_000_000, "number of tasks of the large bag")
 	flag.DurationVar(&o.task, "task", 50*time.Millisecond, "duration of a task")
-	flag.BoolVar(&o.short, "short", false, "measure tasks a second alone, to compare two programs in turns")
+	flag.StringVar(&o.only, "only", "", "measure these parts alone, separated by commas, as to compare two programs in turns: workers, tasks, kill, page, large, streams, days")
 	flag.Parse()
 	o.Main(o.measure)
 }
@@ -52,13 +54,15 @@ func (o options) measure(ctx context.Context) (_ string, err error) {
 		return "", err
 	}
 	defer b.tearDown()
-	parts := []func(*bed) ([]row, error){connect, throughput, recovery, browse, large, days}
-	if o.short {
-		parts = parts[:2]
-	}
 	var rows []row
-	for _, part := range parts {
-		more, err := part(b)
+	for _, part := range []struct {
+		name    string
+		measure func(*bed) ([]row, error)
+	}{{"workers", connect}, {"tasks", throughput}, {"kill", recovery}, {"page", browse}, {"large", large}, {"streams", streams}, {"days", days}} {
+		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), part.name) {
+			continue
+		}
+		more, err := part.measure(b)
 		if err != nil {
 			return "", err
 		}

@@ -18,17 +18,17 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {52591, "berth mcp, and berth help --json; flags of a single job of hq"},
+	"command":   {52850, "status asks for what lists have, and which runs are over"},
 	"compat":    {26564, "what Nextflow 25 and later need of hq: forms of its output, filters, wait, and when the end of a job is told"},
-	"core":      {233597, "a gang waits behind a gang that runs anyhow"},
+	"core":      {233667, "the texts of array indices take a third of the memory"},
 	"driver":    {83706, "the owner of rented machines is chosen once"},
 	"hits":      {25370, ""},
 	"mapreduce": {54382, "workers of a gang reach each other over the server of map outputs"},
-	"node":      {85195, "processes that are forked from a warm one; shares of a GPU"},
-	"server":    {91492, "a job that cannot be read is told as such, and not as one that does not exist"},
-	"show":      {40057, "the page shows the version of the program"},
+	"node":      {85631, "collected output is found by 16 bytes for each task"},
+	"server":    {92910, "which runs are over is told by the coordinator; tasks and attempts come one at a time, in little memory"},
+	"show":      {40372, "output is printed while the journal is read"},
 	"simulate":  {42536, "partitions with queues of their own; reading a log takes memory once"},
-	"sys":       {21784, "the file that the program which feeds an open bag keeps locked"},
+	"sys":       {22567, "added tasks are packed as they are on disk, and commands that read them know only where each is"},
 	"wire":      {9759, "the rest of a message that is received has a reader of its own"},
 }
 

@@ -26,7 +26,9 @@ func readEntries(s *parse.BagSources, dir string, stdin io.Reader) ([]job.Entry,
 	r := &entryReader{dir: dir, null: s.Null, stdin: stdin}
 	switch {
 	case s.Array != nil:
-		return s.Array.Entries(), nil
+		entries := s.Array.Entries()
+		s.Array.Numbers = nil // there may be millions
+		return entries, nil
 	case s.Entries != nil:
 		return s.Entries, nil
 	case len(s.Lists) > 0:

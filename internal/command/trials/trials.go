@@ -9,7 +9,6 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/core/predict/sample"
-	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
 )
@@ -72,9 +71,12 @@ func Measure(all []Trial) (Measured, error) {
 	var runs []sample.Run
 	var moves []sample.Move
 	for k, t := range all {
-		_, err := rundir.Fold(t.Run, func(row report.AttemptRow) {
+		for row, err := range rundir.Rows(t.Run) {
+			if err != nil {
+				return m, err
+			}
 			if row.Outcome != "done" {
-				return
+				continue
 			}
 			m.done[t.of[row.Task]] = true
 			for _, p := range row.Phases {
@@ -84,9 +86,6 @@ func Measure(all []Trial) (Measured, error) {
 					moves = append(moves, sample.Move{Type: k, Start: float64(p.Start.UnixNano()) / 1e9, End: float64(p.End.UnixNano()) / 1e9, Bytes: float64(*p.Net)})
 				}
 			}
-		})
-		if err != nil {
-			return m, err
 		}
 	}
 	for _, move := range moves {

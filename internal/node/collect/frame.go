@@ -74,8 +74,8 @@ func parseHead(b []byte, offset int64) (h head, ok bool) {
 	if !known || binary.LittleEndian.Uint32(b[4:]) != headSum(b, offset) {
 		return h, false
 	}
-	_, err := binary.Decode(b[8:headSize], binary.LittleEndian, &h)
-	return h, err == nil
+	u32, u64 := binary.LittleEndian.Uint32, func(at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) }
+	return head{Task: u32(b[8:]), Attempt: u32(b[12:]), At: u64(16), Sizes: [streams]int64{u64(24), u64(32)}}, true
 }
 
 // fits reports whether the whole frame is within that many bytes.

@@ -18,27 +18,33 @@ import (
 // ErrNone means that no file contains the attempt's outputs, or not yet.
 var ErrNone = errors.New("its output is missing or damaged")
 
-// Index finds outputs in the files of a folder. The files may grow meanwhile.
+// Index finds outputs in the files of a folder. The files may grow meanwhile. It takes 16 bytes for each task, of which there may be millions.
 type Index struct {
-	dir    string
-	files  map[string]*scanned
-	frames map[key]place
-	last   *os.File // the file that was opened last, for reading
+	dir   string
+	names map[string]*scanned
+	files []*scanned          // the same, in the order in which they were found
+	piece []byte              // in which outputs are read
+	first []*[someTasks]place // where the first attempts of tasks are, in pieces
+	later map[key]place       // where others are
+	last  *os.File            // the file that was opened last, for reading
 }
+
+// someTasks is how many tasks a piece of an index is for.
+const someTasks = 4096
 
 // key names an attempt of the job.
 type key struct{ task, attempt uint32 }
 
-// place is the position of an attempt's frame.
+// place is the position of an attempt's frame. The zero value is none.
 type place struct {
-	file   *scanned
+	file   int32 // of the index's, from 1
 	offset int64
-	at     int64 // time of writing
 }
 
 // scanned is a file whose frames are known up to an offset, but for those in gaps.
 type scanned struct {
 	path string
+	n    int32 // its number, from 1
 	gaps []gap
 	end  int64
 	size int64 // when the file was last scanned
@@ -50,7 +56,7 @@ type gap struct{ from, to int64 }
 
 // NewIndex returns the index of a folder. The folder is read at the first Open.
 func NewIndex(dir string) *Index {
-	return &Index{dir: dir, files: make(map[string]*scanned), frames: make(map[key]place)}
+	return &Index{dir: dir, names: make(map[string]*scanned), later: make(map[key]place), piece: make([]byte, pieceSize)}
 }
 
 // Open verifies and returns what an attempt of a task wrote to a stream. The reader is valid until the next call. The
@@ -58,7 +64,7 @@ func NewIndex(dir string) *Index {
 // later than the message that the task is over.
 func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
 	k := key{uint32(task), uint32(attempt)}
-	if p, ok := x.frames[k]; ok {
+	if p := x.place(k); p.file > 0 {
 		if r, err := x.read(p, s); err == nil {
 			return r, nil
 		}
@@ -66,19 +72,43 @@ func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
 	if err := x.look(); err != nil { // this opens the files again, so that a network file system shows new contents
 		return nil, err
 	}
-	p, ok := x.frames[k]
-	if !ok {
+	p := x.place(k)
+	if p.file == 0 {
 		return nil, x.none()
 	}
 	return x.read(p, s)
+}
+
+// place returns the position of the frame of an attempt.
+func (x *Index) place(k key) place {
+	if piece := int(k.task / someTasks); k.attempt != 1 || piece >= len(x.first) || x.first[piece] == nil {
+		return x.later[k]
+	}
+	return x.first[k.task/someTasks][k.task%someTasks]
+}
+
+// put sets the position of the frame of an attempt.
+func (x *Index) put(k key, p place) {
+	if k.attempt != 1 {
+		x.later[k] = p
+		return
+	}
+	piece := int(k.task / someTasks)
+	if more := piece + 1 - len(x.first); more > 0 {
+		x.first = append(x.first, make([]*[someTasks]place, more)...)
+	}
+	if x.first[piece] == nil {
+		x.first[piece] = new([someTasks]place)
+	}
+	x.first[piece][k.task%someTasks] = p
 }
 
 // none returns the error for an attempt of which there is no frame. It names the files in which the frame may have
 // been, each with the first place where something is missing.
 func (x *Index) none() error {
 	err := ErrNone
-	for _, name := range slices.Sorted(maps.Keys(x.files)) {
-		switch f := x.files[name]; {
+	for _, name := range slices.Sorted(maps.Keys(x.names)) {
+		switch f := x.names[name]; {
 		case len(f.gaps) > 0:
 			err = fmt.Errorf("%w; %s is damaged at byte %d", err, f.path, f.gaps[0].from)
 		case f.end < f.size:
@@ -110,10 +140,10 @@ func (x *Index) look() error {
 		if !strings.HasSuffix(e.Name(), Suffix) {
 			continue
 		}
-		f := x.files[e.Name()]
+		f := x.names[e.Name()]
 		if f == nil {
-			f = &scanned{path: filepath.Join(x.dir, e.Name())}
-			x.files[e.Name()] = f
+			f = &scanned{path: filepath.Join(x.dir, e.Name()), n: int32(len(x.files) + 1)}
+			x.names[e.Name()], x.files = f, append(x.files, f)
 		}
 		if err := x.scan(f); err != nil {
 			return err
@@ -173,7 +203,9 @@ func (x *Index) row(f *scanned, file io.ReaderAt, at, to int64) (end int64, dama
 		if !ok || !h.fits(f.size-at) {
 			return at, !ok, nil
 		}
-		x.add(f, h, at)
+		if err := x.add(f, h, at); err != nil {
+			return at, false, err
+		}
 		at += h.size()
 		if h.size() <= int64(in.Buffered()) {
 			_, _ = in.Discard(int(h.size())) // the bytes are buffered, so this does not fail
@@ -186,29 +218,25 @@ func (x *Index) row(f *scanned, file io.ReaderAt, at, to int64) (end int64, dama
 
 // add adds the frame at an offset of a file. An attempt has several frames if the record of the first was lost in a
 // power failure, so that its number was used again. The last one counts.
-func (x *Index) add(f *scanned, h head, offset int64) {
-	k := key{h.Task, h.Attempt}
-	if old, there := x.frames[k]; !there || old.at <= h.At {
-		x.frames[k] = place{file: f, offset: offset, at: h.At}
+func (x *Index) add(f *scanned, h head, offset int64) error {
+	k, p := key{h.Task, h.Attempt}, place{f.n, offset}
+	if old := x.place(k); old.file > 0 && old != p {
+		switch before, err := x.head(old); {
+		case err != nil && !errors.Is(err, ErrNone):
+			return err
+		case err == nil && before.At > h.At:
+			return nil
+		}
 	}
+	x.put(k, p)
+	return nil
 }
 
 // read returns a stream of a frame after it has verified its checksum.
 func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
-	if x.last == nil || x.last.Name() != p.file.path {
-		x.Close()
-		var err error
-		if x.last, err = os.Open(p.file.path); err != nil {
-			return nil, err
-		}
-	}
-	var b [headSize]byte
-	if _, err := x.last.ReadAt(b[:], p.offset); err != nil {
-		return nil, x.notWhole(p, err)
-	}
-	h, ok := parseHead(b[:], p.offset)
-	if !ok || !h.fits(p.file.size-p.offset) {
-		return nil, x.notWhole(p, io.ErrUnexpectedEOF)
+	h, err := x.head(p)
+	if err != nil {
+		return nil, err
 	}
 	at := p.offset + headSize
 	for earlier := range s {
@@ -220,16 +248,36 @@ func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
 	}
 	r := io.NewSectionReader(x.last, at, h.Sizes[s])
 	sum := crc32.New(table)
-	if _, err := io.Copy(sum, r); err != nil {
+	if _, err := io.CopyBuffer(sum, r, x.piece); err != nil {
 		return nil, x.notWhole(p, err)
 	}
 	if sum.Sum32() != binary.LittleEndian.Uint32(want[:]) {
 		return nil, x.notWhole(p, errors.New("its checksum is wrong"))
 	}
-	_, err := r.Seek(0, io.SeekStart)
+	_, err = r.Seek(0, io.SeekStart)
 	return r, err
 }
 
+// head opens the file of a frame and reads its head.
+func (x *Index) head(p place) (h head, err error) {
+	f := x.files[p.file-1]
+	if x.last == nil || x.last.Name() != f.path {
+		x.Close()
+		if x.last, err = os.Open(f.path); err != nil {
+			return h, err
+		}
+	}
+	var b [headSize]byte
+	if _, err := x.last.ReadAt(b[:], p.offset); err != nil {
+		return h, x.notWhole(p, err)
+	}
+	h, ok := parseHead(b[:], p.offset)
+	if !ok || !h.fits(f.size-p.offset) {
+		return h, x.notWhole(p, io.ErrUnexpectedEOF)
+	}
+	return h, nil
+}
+
 func (x *Index) notWhole(p place, err error) error {
-	return fmt.Errorf("%w: %s at byte %d: %w", ErrNone, p.file.path, p.offset, err)
+	return fmt.Errorf("%w: %s at byte %d: %w", ErrNone, x.files[p.file-1].path, p.offset, err)
 }

@@ -70,16 +70,20 @@ func (c *Client) Submit(ctx context.Context, req Submit) error {
 	return c.call(ctx, "POST /v1/jobs", req, nil)
 }
 
-// Jobs returns the jobs that the coordinator has, without their nodes, of which each may have thousands. With an id it returns that job
-// alone, whole, or none.
-func (c *Client) Jobs(ctx context.Context, id ...job.ID) ([]report.JobView, error) {
-	route := "GET /v1/jobs"
-	if len(id) > 0 {
-		route += "?id=" + url.QueryEscape(string(id[0]))
-	}
+// Job returns the job of an id, if the coordinator has it: a list of one job, or none.
+func (c *Client) Job(ctx context.Context, id job.ID) ([]report.JobView, error) {
 	var jobs Jobs
-	err := c.call(ctx, route, nil, &jobs)
+	err := c.call(ctx, "GET /v1/jobs?id="+url.QueryEscape(string(id)), nil, &jobs)
 	return jobs.Jobs, err
+}
+
+// List returns what lists have of the jobs that the coordinator has, or of the one with an id if that is not empty.
+func (c *Client) List(ctx context.Context, running bool, id job.ID) (l Listed, err error) {
+	var read Listed // of an answer that was cut off a part
+	if err = c.call(ctx, fmt.Sprintf("GET /v1/jobs?brief=true&running=%t&id=%s", running, url.QueryEscape(string(id))), nil, &read); err == nil {
+		l = read
+	}
+	return l, err
 }
 
 // Held returns the user's allocations of batch systems (Engine.Held).

@@ -224,7 +224,7 @@ func TestCancelledCall(t *testing.T) {
 		cancel()
 		<-ctx.Done()
 	}))
-	if _, err := NewClient(h).Jobs(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := NewClient(h).List(ctx, false, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

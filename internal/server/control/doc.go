@@ -130,6 +130,19 @@ type Jobs struct {
 	Jobs []report.JobView `json:"jobs"` // the jobs that were asked for
 }
 
+// Listed is the answer to the question for what lists of jobs have (report.JobView.Brief).
+type Listed struct {
+	Jobs
+	Filed Filed `json:"filed"`
+}
+
+// Filed names the runs that are over and archived, in no order. Of a run that is neither here nor among the jobs the coordinator knows nothing: its
+// folder is to be asked.
+type Filed struct {
+	IDs []job.ID `json:"ids"`
+	At  []int64  `json:"at_ns"` // when the summary of each was written (statedir.Home.Ends), in nanoseconds since 1970
+}
+
 // Held is a list of allocations of batch systems, the oldest first: those that wait for work, those that have some, and those that are over.
 type Held struct {
 	Allocs []job.Live `json:"allocs"`

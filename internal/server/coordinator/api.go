@@ -125,28 +125,41 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	answer(w, nothing{}, err)
 }
 
-// listJobs answers with all jobs, without their nodes, or with the one of the parameter id. It does not wait for the loop, before which
-// thousands of messages of workers may lie.
+// listJobs answers with all jobs, without their nodes, or with the one of the parameter id; and if brief is true, with what lists have of them
+// (control.Listed). It does not wait for the loop, before which thousands of messages of workers may lie.
 func (s *Server) listJobs(r *http.Request) (any, error) {
-	jobs := control.Jobs{Jobs: []report.JobView{}}
-	only := job.ID(r.URL.Query().Get("id"))
+	listed := control.Listed{Jobs: control.Jobs{Jobs: []report.JobView{}}}
+	asked := r.URL.Query()
+	only, brief := job.ID(asked.Get("id")), asked.Get("brief") == "true"
 	if closed(s.stopped) {
-		return jobs, cmp.Or(s.failure, errStopped)
+		return listed.Jobs, cmp.Or(s.failure, errStopped)
 	}
 	s.jobsMu.RLock()
 	ls := s.inOrder()
+	for id, at := range s.filed {
+		if brief && only == "" {
+			listed.Filed.IDs, listed.Filed.At = append(listed.Filed.IDs, id), append(listed.Filed.At, at.UnixNano())
+		}
+	}
 	s.jobsMu.RUnlock()
 	for _, l := range ls {
 		if only != "" && l.run.ID != only {
+			continue
+		}
+		if brief {
+			listed.Jobs.Jobs = append(listed.Jobs.Jobs, s.told(l.brief(s.now(), asked.Get("running") == "true")))
 			continue
 		}
 		v := s.view(l)
 		if only == "" {
 			v.Nodes = nil
 		}
-		jobs.Jobs = append(jobs.Jobs, v)
+		listed.Jobs.Jobs = append(listed.Jobs.Jobs, v)
 	}
-	return jobs, nil
+	if brief {
+		return listed, nil
+	}
+	return listed.Jobs, nil
 }
 
 func (s *Server) listHeld(*http.Request) (any, error) {

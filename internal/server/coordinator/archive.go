@@ -127,6 +127,7 @@ func (e *ending) finish() bool {
 		}
 		e.write()
 	}
+	e.s.file(e.l.run)
 	if err := errors.Join(e.saved, e.s.journals.Retire(e.l.run.ID)); err != nil {
 		e.s.log.Error("the history of a job is not whole", "job", e.l.run.ID, "err", err)
 	}
@@ -153,6 +154,7 @@ func (e *ending) awaitLog() {
 		if err == nil {
 			err = e.l.run.MarkArchived()
 		}
+		e.s.file(e.l.run)
 		if err != nil { // the next coordinator does it again
 			e.s.log.Error("the summary of a job does not say that its log is complete", "job", e.l.run.ID, "err", err)
 		}

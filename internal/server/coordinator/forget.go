@@ -53,7 +53,9 @@ func (s *Server) hide(id job.ID) error {
 			return job.ArgumentError(string(id), "the job is not over", "cancel it first with: berth cancel "+string(id))
 		}
 	}
-	return s.home.Hide(id)
+	err := s.home.Hide(id)
+	s.file(r)
+	return err
 }
 
 // prune removes the oldest runs that are over beyond the number that is kept, beside the

@@ -164,6 +164,16 @@ func (l *live) view(now job.Time) report.JobView {
 	return v
 }
 
+// brief returns what lists of jobs have of the view.
+func (l *live) brief(now job.Time, running bool) report.JobView {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last != nil {
+		return l.last.Brief(running)
+	}
+	return l.report.Brief(now, running)
+}
+
 // lackLog says why the job's log is not complete, and with an empty text that it is.
 func (l *live) lackLog(why string) {
 	l.mu.Lock()
@@ -186,10 +196,12 @@ func (l *live) takeLog(by job.ID) {
 	l.logTaken = by
 }
 
-// view returns the view of a job. While the disk is full the ends of attempts wait to be recorded and none starts, so it tells neither of
+// view returns the view of a job.
+func (s *Server) view(l *live) report.JobView { return s.told(l.view(s.now())) }
+
+// told returns what is told of a job. While the disk is full the ends of attempts wait to be recorded and none starts, so it tells neither of
 // attempts that run nor of an expected end.
-func (s *Server) view(l *live) report.JobView {
-	v := l.view(s.now())
+func (s *Server) told(v report.JobView) report.JobView {
 	if s.full.Load() && !v.State.Final() {
 		v.TasksRunning, v.Running, v.EtaS, v.EtaFrom = 0, []report.RunningView{}, nil, ""
 	}

@@ -77,7 +77,7 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, end := range s.home.Ends(runs) {
+	for i, end := range s.file(runs...) {
 		r := runs[i]
 		if !end.IsZero() || !submitted(r) || s.leaves(r) {
 			continue

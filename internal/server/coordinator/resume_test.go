@@ -51,7 +51,13 @@ func TestResumeCutShort(t *testing.T) {
 		if err := dies.recover(); err != nil {
 			t.Fatal(err)
 		}
+		if dies.filed[id].IsZero() {
+			t.Error("a coordinator that has read its folder does not name the job as over")
+		}
 		dies.resumes(t, id)
+		if _, there := dies.filed[id]; there {
+			t.Error("a job that goes on is named as over")
+		}
 		if written {
 			dies.round.actions, dies.round.after = nil, nil
 			if err := dies.flush(); err != nil {

@@ -129,6 +129,7 @@ type Server struct {
 
 	jobsMu sync.RWMutex
 	jobs   map[job.ID]*live
+	filed  map[job.ID]time.Time // see file
 }
 
 // Run runs a coordinator until ctx ends, a command stops it, or it has been idle for Options.Idle.
@@ -187,7 +188,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery, Behind: behind, Ahead: ahead}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
-		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil },
+		jobs: make(map[job.ID]*live), filed: make(map[job.ID]time.Time), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil },
 	}
 }
 

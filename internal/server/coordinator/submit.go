@@ -168,6 +168,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 				return err
 			}
 		}
+		s.file(l.run)
 		return nil
 	})
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"io/fs"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/step"
@@ -52,6 +53,21 @@ func (s *Server) dismiss(l *live, must bool) bool {
 	s.journals.Dismiss(id)
 	s.removeJob(id)
 	return true
+}
+
+// file notes of runs whether and when they ended, as their folders say, and returns that (statedir.Home.Ends). It is called with all runs when the
+// coordinator starts, and with a run whenever that is archived, resumed or removed, which nobody else does while there is a coordinator. So
+// commands need not look at thousands of folders.
+func (s *Server) file(runs ...statedir.Run) []time.Time {
+	ends := s.home.Ends(runs)
+	s.jobsMu.Lock()
+	defer s.jobsMu.Unlock()
+	for i, end := range ends {
+		if s.filed[runs[i].ID] = end; end.IsZero() {
+			delete(s.filed, runs[i].ID)
+		}
+	}
+	return ends
 }
 
 // archived returns how a run ended, and false if it is not over. If its summary was damaged, its journal says how.

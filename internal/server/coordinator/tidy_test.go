@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,6 +151,56 @@ func TestOverIsNotHeld(t *testing.T) {
 	if err := s.notInMemory("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
 		t.Errorf("of a job that is over: %v", err)
 	}
+}
+
+// TestFiled: what the coordinator tells of runs that are over is what their folders say: when jobs end, when it starts anew, when a crash has emptied
+// a summary, and when a run is removed.
+func TestFiled(t *testing.T) {
+	opts := options(t)
+	s, stop := begin(t, opts)
+	check := func(when string, over int, ids ...job.ID) {
+		t.Helper()
+		for _, id := range ids {
+			if l := s.lookup(id); l != nil {
+				_, archived := l.ends()
+				<-archived
+			}
+		}
+		runs, err := s.home.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.listJobs(httptest.NewRequest("", "/v1/jobs?brief=true", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		filed, got := list.(control.Listed).Filed, map[job.ID]int64{}
+		for i, id := range filed.IDs {
+			got[id] = filed.At[i]
+		}
+		want := map[job.ID]int64{}
+		for i, end := range s.home.Ends(runs) {
+			if !end.IsZero() {
+				want[runs[i].ID] = end.UnixNano()
+			}
+		}
+		if len(want) != over || !maps.Equal(got, want) {
+			t.Errorf("%s: %v are told of, and %v are over", when, got, want)
+		}
+	}
+	ids := []job.ID{bag(t, s, 0), bag(t, s, 1), bag(t, s, 0)}
+	prepared(t, s, 1)
+	check("once they have ended", 3, ids...)
+	stop()
+	if err := os.Truncate(s.home.Run(ids[1]).Summary(), 0); err != nil {
+		t.Fatal(err)
+	}
+	s = running(t, opts)
+	check("when it starts anew", 3, ids...)
+	if err := s.forgetRun(t.Context(), ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	check("when one is removed", 2)
 }
 
 // TestAddedDamaged: an open bag whose added tasks are damaged or gone is left as it is when a coordinator starts, and other jobs go on.

@@ -293,6 +293,12 @@ func (j *Job) passOn(r *ending) {
 		j.warn(r.Attempt.Task, r.Warning)
 	}
 	j.noteOutputs(r.AttemptEnded)
+	if j.info.Tries != nil {
+		j.info.Tries.addEnd(j.host(r.node), r)
+	}
+	if j.info.OnOver != nil {
+		j.info.OnOver(r.id)
+	}
 	if j.info.OnAttempt != nil {
 		j.info.OnAttempt(j.row(r))
 	}

@@ -15,38 +15,46 @@ const maxRunning = 20
 
 // View returns the job's view at the time now.
 func (j *Job) View(now job.Time) JobView {
-	v := JobView{
-		Status:      j.status(now),
-		Retries:     j.sums.retries,
-		Attempts:    j.sums.Attempts,
-		OutputsLost: j.sums.outputsLost, TasksSkipped: j.sums.skipped,
-		After: slices.Clone(j.after), Weight: j.work.Share(), Priority: j.work.Priority, Energy: j.energy(now),
-		WastedS:     round(j.sums.wasted),
-		Application: j.info.Application, Account: j.work.Alloc.Batch.Account,
-		At:        stamp(now),
-		Submitted: stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
-		Reason:   j.reason,
-		Decision: j.info.Decision, Predicted: j.info.Predicted,
-		Nodes: j.nodeViews(), Stragglers: j.sums.stragglers(), ProgressSources: j.sums.sources(),
-		Counters: nest(j.sums.counters),
-		Failures: append([]Failure{}, j.failed.last...), FailuresTotal: j.failed.total,
-		Left: slices.Clone(j.left.last), LeftTotal: j.left.total,
-		Warnings: slices.Clone(j.warned.last), WarningsTotal: j.warned.total,
-		Slowest: append([]TaskTime{}, j.slow...),
-		Notes:   append([]string{}, j.info.Notes...),
-		Output:  j.info.Output, Logs: j.info.Logs,
-	}
+	v := j.outline(now)
+	v.Running, v.Nodes = j.runningViews(now), j.nodeViews()
+	v.Retries, v.Attempts, v.OutputsLost, v.TasksSkipped = j.sums.retries, j.sums.Attempts, j.sums.outputsLost, j.sums.skipped
+	v.Weight, v.Priority, v.Energy, v.WastedS = j.work.Share(), j.work.Priority, j.energy(now), round(j.sums.wasted)
+	v.Stragglers, v.ProgressSources, v.Counters = j.sums.stragglers(), j.sums.sources(), nest(j.sums.counters)
+	v.Failures, v.FailuresTotal = append([]Failure{}, j.failed.last...), j.failed.total
+	v.Left, v.LeftTotal = slices.Clone(j.left.last), j.left.total
+	v.Warnings, v.WarningsTotal = slices.Clone(j.warned.last), j.warned.total
+	v.Slowest, v.Notes = append([]TaskTime{}, j.slow...), append([]string{}, j.info.Notes...)
+	v.Decision, v.Output, v.Logs = j.info.Decision, j.info.Output, j.info.Logs
 	v.TasksWaiting = v.TasksTotal - v.TasksDone - v.TasksFailed - v.TasksRunning
 	if j.state == event.StateFailed || j.state == event.StateCancelled {
 		v.Code = codeNames[j.code]
+	}
+	v.Memory = j.memoryUse()
+	v.Fix, v.NoFix = j.fix()
+	v.FixTasks = j.lacking.tasks
+	return v
+}
+
+// Brief returns what lists of jobs have of the view (JobView.Brief), without making the rest.
+func (j *Job) Brief(now job.Time, running bool) JobView {
+	v := j.outline(now)
+	if running {
+		v.Running = j.runningViews(now)
+	}
+	return v.Brief(running)
+}
+
+// outline returns the view with what is in lists, and what that follows from.
+func (j *Job) outline(now job.Time) JobView {
+	v := JobView{
+		Status: j.status(now), At: stamp(now), After: slices.Clone(j.after), Reason: j.reason,
+		Submitted: stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
+		Application: j.info.Application, Account: j.work.Alloc.Batch.Account, Predicted: j.info.Predicted,
 	}
 	j.queueViews(&v, now)
 	j.phaseViews(&v, now)
 	j.slack(&v, now)
 	j.compare(&v)
-	v.Memory = j.memoryUse()
-	v.Fix, v.NoFix = j.fix()
-	v.FixTasks = j.lacking.tasks
 	return v
 }
 
@@ -66,7 +74,6 @@ func (j *Job) status(now job.Time) Status {
 		ElapsedS:   j.elapsed(now),
 		TasksTotal: j.info.Tasks,
 		Open:       j.work.Open && !j.state.Final(),
-		Running:    j.runningViews(now),
 		CoreHours:  j.coreHours(now),
 	}
 	for i := range j.tasks.groups {

@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,11 +22,10 @@ func TestFold(t *testing.T) {
 	datadriven.Walk(t, "testdata/fold", func(t *testing.T, path string) {
 		var s *reporttest.Script
 		var rows []report.AttemptRow
-		tries := new(report.Tries)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "job":
-				info := report.Info{ID: "j-1", OnAttempt: func(r report.AttemptRow) { rows = append(rows, r); tries.Add(r) }}
+				info := report.Info{ID: "j-1", OnAttempt: func(r report.AttemptRow) { rows = append(rows, r) }, Tries: new(report.Tries)}
 				if d.HasArg("low") {
 					info.Predicted = &report.Prediction{Source: "profile of 3 jobs"}
 					info.Predicted.LowSeconds = arg(t, d, "low")
@@ -34,18 +34,23 @@ func TestFold(t *testing.T) {
 				if d.HasArg("wait") {
 					info.Expected = &plan.Expectation{Wait: arg(t, d, "wait"), Turnaround: arg(t, d, "turnaround")}
 				}
-				s, tries = reporttest.New(info), new(report.Tries)
+				s = reporttest.New(info)
 			case "play":
 				if err := s.Play(d.Input); err != nil {
 					return err.Error() + "\n"
 				}
 			case "view":
+				for _, running := range []bool{false, true} {
+					if got, want := s.Job.Brief(s.Now, running), s.Job.View(s.Now).Brief(running); !reflect.DeepEqual(got, want) {
+						t.Errorf("lists have %+v, want what is in the view: %+v", got, want)
+					}
+				}
 				return keys(t, d, s.Job.View(s.Now))
 			case "unattended":
 				return keys(t, d, s.Job.Unattended())
 			case "tasks":
 				none := func(int) (need job.Resources, ok bool) { return need, false }
-				return lines(t, slices.Collect(s.Job.Tasks(nil, tries, none)))
+				return lines(t, slices.Collect(s.Job.Tasks(nil, none)))
 			case "rows":
 				return lines(t, rows)
 			default:

@@ -37,6 +37,8 @@ type Info struct {
 	Nodes *Nodes
 	// OnAttempt, if not nil, is called for each attempt that is over, in the order of the records.
 	OnAttempt func(AttemptRow)
+	// OnOver, if not nil, is called for each attempt that is over, without what AttemptRow costs.
+	OnOver func(job.Attempt)
 	// OnTask, if not nil, is called for each task that is over.
 	OnTask func(End)
 	// Reads says that another fold of this job tells Nodes of its attempts.
@@ -45,6 +47,8 @@ type Info struct {
 	Usage *Usage
 	// Spans, if not nil, gets the attempts.
 	Spans *Spans
+	// Tries, if not nil, gets the attempts that are over.
+	Tries *Tries
 }
 
 // Planned is what a view shows of the plan of a job's present run.

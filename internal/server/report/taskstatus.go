@@ -78,45 +78,49 @@ func (j *Job) Find(names []string) ([]int, error) {
 // FindTasks returns the tasks with these names, of so many of a job. A number is looked for at its place first, as most tasks have no other name.
 func FindTasks(id job.ID, names []string, tasks int, nameOf func(task int) string) ([]int, error) {
 	found := make([]int, len(names))
-	var byName map[string]int
+	at := map[string]int{} // by name that is not at its place
 	for k, name := range names {
 		if n, err := strconv.Atoi(name); err == nil && n > 0 && n <= tasks && nameOf(n-1) == name {
 			found[k] = n - 1
-			continue
+		} else {
+			found[k], at[name] = -1, -1
 		}
-		if byName == nil {
-			byName = make(map[string]int, tasks)
-			for i := range tasks {
-				byName[nameOf(i)] = i
-			}
+	}
+	for i := 0; i < tasks && len(at) > 0; i++ {
+		name := nameOf(i)
+		if _, wanted := at[name]; wanted {
+			at[name] = i
 		}
-		i, there := byName[name]
-		if !there {
+	}
+	for k, name := range names {
+		if found[k] < 0 {
+			found[k] = at[name]
+		}
+		if found[k] < 0 {
 			return nil, job.ArgumentError(string(id), "it has no task "+name, "tasks are named as in berth report "+string(id)+" --tasks")
 		}
-		found[k] = i
 	}
 	return found, nil
 }
 
-// Tasks returns the tasks of the job, or some of them, one at a time. over has its attempts that are over; nil: they are not asked for.
-// need returns what a task needs; ok is false for what the records say, as it is if need is nil.
-func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, ok bool)) iter.Seq[TaskStatus] {
-	if over == nil {
-		over = new(Tries)
-	}
+// Tasks returns the tasks of the job, or some of them, one at a time, with the attempts that Info.Tries got and those that run. need returns
+// what a task needs; ok is false for what the records say, as it is if need is nil. It is called once, with no records after it.
+func (j *Job) Tasks(some []int, need func(i int) (r job.Resources, ok bool)) iter.Seq[TaskStatus] {
+	tries := j.info.Tries
 	for _, a := range j.allRunning() {
-		over.Add(AttemptRow{Task: a.id.Task, Attempt: a.id.N, Node: string(a.node), Host: j.host(a.node), Mem: a.mem, Started: a.started.Std()})
-	}
-	over.sort()
-	if some == nil {
-		some = make([]int, len(j.tasks.table))
-		for i := range some {
-			some[i] = i
+		if tries != nil {
+			tries.add(a.id, Try{Node: string(a.node), Host: j.host(a.node)}, a.mem, a.started, 0, 0)
 		}
 	}
+	n := len(some)
+	if some == nil {
+		n = len(j.tasks.table)
+	}
 	return func(yield func(TaskStatus) bool) {
-		for _, i := range some {
+		for i := range n {
+			if some != nil {
+				i = some[i]
+			}
 			needs := j.tasks.needsOf(i)
 			r := needs.Resources()
 			if need != nil {
@@ -126,7 +130,7 @@ func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, 
 			}
 			r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
 			if !yield(TaskStatus{Task: i, Name: j.TaskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUShare: r.GPUShare, GPUType: r.GPUType,
-				Ranks: needs.Ranks, Tries: over.of(i)}) {
+				Ranks: needs.Ranks, Tries: tries.of(i)}) {
 				return
 			}
 		}

@@ -125,6 +125,16 @@ type JobView struct {
 	Logs     string   `json:"logs,omitempty"`   // folder of the tasks' logs
 }
 
+// Brief returns what lists of jobs have of the view. The running attempts are most of it, so they are there only if they are wanted.
+func (v JobView) Brief(running bool) JobView {
+	b := JobView{Status: v.Status, At: v.At, Submitted: v.Submitted, Ended: v.Ended, After: v.After, Waits: v.Waits, Reason: v.Reason,
+		Application: v.Application, Partition: v.Partition, Account: v.Account, Predicted: v.Predicted, ActualS: v.ActualS}
+	if !running {
+		b.Running = nil
+	}
+	return b
+}
+
 // Rented has the actual cost and time of a job on rented machines, and those predicted when they were chosen.
 type Rented struct {
 	Came      job.Forecast  `json:"came"`                // the actual values

@@ -17,7 +17,8 @@ type Follower struct {
 	Info    report.Info // of the fold
 	Fold    *report.Job
 
-	at int64 // how far the journal was read
+	at    int64 // how far the journal was read
+	begun bool  // it has entries
 }
 
 // Follow returns the follower of a run from its beginning, with the info that set completes.
@@ -41,11 +42,12 @@ func FollowDecided(r statedir.Run, d *Decided, set func(*report.Info)) *Follower
 // call. A run that the coordinator has not begun has no entries.
 func (f *Follower) Look(each func(event.Entry) error) error {
 	at, err := journal.Since(f.Run.Journal(), f.at, func(e event.Entry) error {
+		f.begun = true
 		f.Fold.Apply(e)
 		return each(e)
 	})
 	f.at = at
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !f.begun { // else the run was removed meanwhile
 		return nil
 	}
 	return err

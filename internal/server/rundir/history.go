@@ -1,7 +1,9 @@
 package rundir
 
 import (
+	"io"
 	"iter"
+	"sync"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -67,37 +69,77 @@ func View(r statedir.Run) (report.JobView, error) {
 	if statedir.ReadJSON(r.Summary(), &v) == nil {
 		return v, nil
 	}
-	fold, err := Fold(r, nil)
+	fold, err := Fold(r)
 	if err != nil {
 		return v, err
 	}
 	return fold.Unattended(), nil
 }
 
-// Tasks returns the tasks of a run, or those of these names, one at a time.
-func Tasks(r statedir.Run, names []string) (iter.Seq[report.TaskStatus], error) {
-	spec, tasks, err := r.Load()
-	if err != nil {
-		return nil, err
-	}
-	var over report.Tries
-	fold, err := Fold(r, over.Add)
+// Tasks returns the tasks of a run, or those of these names, one at a time. The journal is read when the first one is asked for, unless there are
+// names, and if it cannot be read the error is the last that comes.
+func Tasks(r statedir.Run, names []string) (iter.Seq2[report.TaskStatus, error], error) {
+	f, err := Follow(r, func(in *report.Info) { in.Tries = new(report.Tries) })
 	if err != nil {
 		return nil, err
 	}
 	var some []int
+	read := sync.OnceValue(func() error { return f.toEnd(func() error { return nil }) })
 	if len(names) > 0 {
-		if some, err = fold.Find(names); err != nil {
+		if err = read(); err == nil {
+			some, err = f.Fold.Find(names)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	return fold.Tasks(some, &over, func(i int) (need job.Resources, ok bool) {
-		if spec.Bag == nil {
-			return need, false
+	return func(yield func(report.TaskStatus, error) bool) {
+		if err := read(); err != nil {
+			yield(report.TaskStatus{}, err)
+			return
 		}
-		own, _, ok := tasks.Of(spec, i)
-		return own.Bag.Need, ok
-	}), nil
+		for t := range f.Fold.Tasks(some, f.need) {
+			if !yield(t, nil) {
+				return
+			}
+		}
+		if err := f.Decided.Tasks.More.Err(); err != nil {
+			yield(report.TaskStatus{}, err)
+		}
+	}, nil
+}
+
+// Rows returns the attempts of a run that are over, one at a time while its journal is read. If that cannot be read the error is the last that comes.
+func Rows(r statedir.Run) iter.Seq2[report.AttemptRow, error] {
+	return func(yield func(report.AttemptRow, error) bool) {
+		var rows []report.AttemptRow // of one entry
+		enough := false
+		f, err := Follow(r, func(in *report.Info) { in.OnAttempt = func(row report.AttemptRow) { rows = append(rows, row) } })
+		if err == nil {
+			err = f.toEnd(func() error {
+				for _, row := range rows {
+					if enough = !yield(row, nil); enough {
+						return io.EOF // so that no more entries are read
+					}
+				}
+				rows = rows[:0]
+				return nil
+			})
+		}
+		if err != nil && !enough {
+			yield(report.AttemptRow{}, err)
+		}
+	}
+}
+
+// need returns what a task of a bag needs.
+func (f *Follower) need(task int) (need job.Resources, ok bool) {
+	d := f.Decided
+	if d.Spec.Bag == nil {
+		return need, false
+	}
+	own, _, ok := d.Tasks.Of(d.Spec, task)
+	return own.Bag.Need, ok
 }
 
 // Damaged returns the known state of a run whose folder or journal cannot be read, with the reason.
@@ -112,10 +154,8 @@ func Damaged(r statedir.Run, why error) report.JobView {
 	return v
 }
 
-// Fold replays a run's journal. each, which may be nil, is called for every attempt that is over.
-func Fold(r statedir.Run, each func(report.AttemptRow)) (*report.Job, error) {
-	return fold(r, func(in *report.Info) { in.OnAttempt = each })
-}
+// Fold replays a run's journal.
+func Fold(r statedir.Run) (*report.Job, error) { return fold(r, func(*report.Info) {}) }
 
 // FoldUsage replays a run's journal and adds to u the use of nodes by its phases.
 func FoldUsage(r statedir.Run, u *report.Usage) error {
@@ -129,15 +169,20 @@ func fold(r statedir.Run, set func(*report.Info)) (*report.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.Fold, f.toEnd(func() error { return nil })
+}
+
+// toEnd folds the whole journal, and calls each as Look does.
+func (f *Follower) toEnd(each func() error) error {
 	added := 0
-	err = f.Look(func(e event.Entry) error {
+	err := f.Look(func(e event.Entry) error {
 		if a, ok := e.Record.(event.TasksAdded); ok {
 			added += a.N
 		}
-		return nil
+		return each()
 	})
 	if more := f.Decided.Tasks.More; err == nil && f.at > 0 && more != nil { // else its command ended before the coordinator started the job
 		err = more.Check(added)
 	}
-	return f.Fold, err
+	return err
 }

@@ -106,7 +106,7 @@ func leftByNeeds(fold *report.Job, d *Decided, spec *job.Spec, again bool) []job
 	}
 	bag := spec.Bag.Needs()
 	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
-	for t := range fold.Tasks(nil, nil, nil) {
+	for t := range fold.Tasks(nil, nil) {
 		if t.State == "done" || t.State == "failed" && !again {
 			continue
 		}

@@ -98,7 +98,7 @@ func Replan(ctx context.Context, r statedir.Run, again bool, change func(*job.Sp
 	if err := change(spec); err != nil {
 		return nil, err
 	}
-	fold, err := Fold(r, nil)
+	fold, err := Fold(r)
 	if err == nil {
 		err = checkInput(fold, d)
 	}
@@ -153,7 +153,7 @@ func checkInput(fold *report.Job, d *Decided) error {
 		return nil
 	}
 	var left []job.Split
-	for t := range fold.Tasks(nil, nil, nil) {
+	for t := range fold.Tasks(nil, nil) {
 		if t.State != "done" && t.Task < len(d.Tasks.Splits) {
 			left = append(left, d.Tasks.Splits[t.Task])
 		}

@@ -126,9 +126,18 @@ func TestView(t *testing.T) {
 	if v := viewOf(t, r); v.State != event.StateCancelled || v.Reason != "enough" {
 		t.Errorf("it is over: %+v", v)
 	}
-	var rows []report.AttemptRow
-	if _, err := Fold(r, func(row report.AttemptRow) { rows = append(rows, row) }); err != nil || len(rows) != 2 {
-		t.Errorf("attempts %+v, %v", rows, err)
+	rows := 0
+	for row, err := range Rows(r) {
+		if rows++; err != nil || row.Task != rows-1 {
+			t.Errorf("attempt %d is %+v, %v", rows, row, err)
+		}
+	}
+	for range Rows(r) { // whoever has seen enough stops
+		rows++
+		break
+	}
+	if rows != 3 {
+		t.Errorf("%d attempts came", rows)
 	}
 
 	// The summary that is written at the end stands for the journal, unless it cannot be read.
@@ -144,6 +153,95 @@ func TestView(t *testing.T) {
 	}
 	if got := viewOf(t, r); got.State != event.StateCancelled {
 		t.Errorf("with half a summary: %+v", got)
+	}
+}
+
+// TestTasks: the tasks of a run come one at a time, each with its attempts; those that are named alone; and where the journal is damaged an error comes,
+// for names before anything else.
+func TestTasks(t *testing.T) {
+	h := newHome(t)
+	r, d := prepared(t, h)
+	set := journal.NewSet(h.JournalOf)
+	defer func() { _ = set.Close() }()
+	at := func(task, n int) job.Attempt { return job.Attempt{Job: r.ID, Task: task, N: n} }
+	write(t, set, event.JobSubmitted{Work: plan.Work(d.Spec, d.Plan)},
+		event.AttemptStarted{Attempt: at(1, 1), Node: "a1/0"}, event.AttemptEnded{Attempt: at(1, 1), Outcome: event.Lost},
+		event.AttemptStarted{Attempt: at(1, 2), Node: "a1/1"}, event.AttemptStarted{Attempt: at(0, 1), Node: "a1/0"},
+		event.AttemptEnded{Attempt: at(0, 1), Outcome: event.Done})
+	words := func(names ...string) (all []string, err error) {
+		tasks, err := Tasks(r, names)
+		if err != nil {
+			return nil, err
+		}
+		for s, err := range tasks {
+			if err != nil {
+				return all, err
+			}
+			word := s.Name + " " + s.State
+			for _, try := range s.Tries {
+				word += fmt.Sprintf(" %d %s %s", try.Attempt, try.Node, try.Outcome)
+			}
+			all = append(all, word)
+		}
+		return all, nil
+	}
+	want := []string{"1 done 1 a1/0 done", "2 running 1 a1/0 lost 2 a1/1 ", "3 waiting"}
+	if got, err := words(); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	if got, err := words("3", "1"); err != nil || !reflect.DeepEqual(got, []string{want[2], want[0]}) {
+		t.Errorf("those that are named: %q, %v", got, err)
+	}
+	b, err := os.ReadFile(r.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(r.Journal(), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := Tasks(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, err := range tasks {
+		if err == nil {
+			t.Errorf("task %s comes of a damaged journal", s.Name)
+		}
+	}
+	if _, err := Tasks(r, []string{"1"}); err == nil {
+		t.Error("a task is named of a damaged journal")
+	}
+}
+
+// TestRowsOfRemovedRun: a run that is removed while somebody reads it slowly is not taken for one that has nothing more.
+func TestRowsOfRemovedRun(t *testing.T) {
+	h := newHome(t)
+	const tasks = 20_000 // more than are read at once
+	r, d := preparedOf(t, h, make([]job.Entry, tasks))
+	records := []event.Record{event.JobSubmitted{Work: plan.Work(d.Spec, d.Plan)}}
+	for task := range tasks {
+		a := job.Attempt{Job: r.ID, Task: task, N: 1}
+		records = append(records, event.AttemptStarted{Attempt: a, Node: "a1/0"}, event.AttemptEnded{Attempt: a, Outcome: event.Done})
+	}
+	set := journal.NewSet(h.JournalOf)
+	write(t, set, records...)
+	if err := set.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rows, failed := 0, error(nil)
+	for _, err := range Rows(r) {
+		if failed = err; err != nil {
+			break
+		}
+		if rows++; rows == 1 {
+			if err := h.Hide(r.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if rows != tasks && failed == nil {
+		t.Errorf("%d of %d rows, and no error", rows, tasks)
 	}
 }
 

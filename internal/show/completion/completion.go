@@ -74,8 +74,8 @@ func jobIDs(c *cobra.Command, named []string) (ids []string) {
 	if fits := only[c.Name()]; fits != nil {
 		ctx, stop := context.WithTimeout(context.Background(), patience)
 		defer stop()
-		views, err := control.NewClient(h).Jobs(ctx)
-		for _, v := range slices.Backward(report.NewestLast(views)) {
+		l, err := control.NewClient(h).List(ctx, false, "")
+		for _, v := range slices.Backward(report.NewestLast(l.Jobs.Jobs)) {
 			if id := string(v.ID); err == nil && fits(v) && !slices.Contains(named, id) {
 				ids = append(ids, id)
 			}

@@ -17,25 +17,31 @@ const mostNamed = 20
 
 // ended records how a task ended: only the attempt that ended the task counts.
 func (p *Printer) ended(e report.End) {
-	if e.Task < len(p.ends) {
-		p.ends[e.Task] = e
+	if e.Task < len(p.known) {
+		k := &p.known[e.Task]
+		k.attempt, k.done, k.over = int32(e.Attempt), e.Done, e.Over
 	}
 }
 
 // attempted records the end of an attempt of a task that has not ended: it may have left what it printed.
-func (p *Printer) attempted(row report.AttemptRow) {
-	if row.Task < len(p.ends) && !p.ends[row.Task].Over {
-		p.ends[row.Task] = report.End{Task: row.Task, Attempt: row.Attempt}
+func (p *Printer) attempted(of job.Attempt) {
+	if of.Task < len(p.known) && !p.known[of.Task].over {
+		p.known[of.Task].attempt = int32(of.N)
 	}
 }
 
 // Unfinished returns the tasks of those that have not ended, as far as is known (Known).
-func (p *Printer) Unfinished(tasks []int) []int {
-	return slices.DeleteFunc(slices.Clone(tasks), func(task int) bool { return p.ends[task].Over })
+func (p *Printer) Unfinished(tasks []int) (left []int) {
+	for _, task := range tasks {
+		if !p.known[task].over {
+			left = append(left, task)
+		}
+	}
+	return left
 }
 
 // Began reports whether an attempt of a task has ended, as far as is known (Known).
-func (p *Printer) Began(task int) bool { return p.ends[task].Attempt > 0 }
+func (p *Printer) Began(task int) bool { return p.known[task].attempt > 0 }
 
 // Name returns the name of a task for users.
 func (p *Printer) Name(task int) string { return p.tasks.Name(p.spec, task) }
@@ -52,7 +58,7 @@ func (p *Printer) there(task int) bool {
 		return true
 	}
 	for _, s := range []collect.Stream{collect.Stdout, collect.Stderr} {
-		if _, err := p.collected.Open(task, p.ends[task].Attempt, s); err != nil {
+		if _, err := p.collected.Open(task, int(p.known[task].attempt), s); err != nil {
 			return false
 		}
 	}
@@ -62,18 +68,18 @@ func (p *Printer) there(task int) bool {
 // openCollected opens what a task printed to a stream. A task that has not ended has no output there, and one that is
 // not done may have none: then it is that of the last attempt that has any.
 func (p *Printer) openCollected(template string, s collect.Stream, task int) (io.ReadSeeker, string, error) {
-	folder, end := p.spec.Bag.CollectFolder(p.id), p.ends[task]
+	folder, k := p.spec.Bag.CollectFolder(p.id), p.known[task]
 	if template == job.Discard {
 		return nil, folder, nil
 	}
-	for n := end.Attempt; n > 0; n-- {
+	for n := int(k.attempt); n > 0; n-- {
 		r, err := p.collected.Open(task, n, s)
 		switch {
 		case err == nil:
 			return r, folder, nil
 		case !errors.Is(err, collect.ErrNone):
 			return nil, folder, readError(folder, fmt.Errorf("task %s: %w", p.Name(task), err))
-		case end.Done:
+		case k.done:
 			p.lost, p.why = append(p.lost, task), err
 			return nil, folder, nil
 		}
@@ -84,6 +90,9 @@ func (p *Printer) openCollected(template string, s collect.Stream, task int) (io
 // Missing returns the error that names the tasks that were to be printed and whose collected output is missing or
 // damaged; nil if there are none.
 func (p *Printer) Missing() error {
+	if err := p.tasks.More.Err(); err != nil {
+		return err
+	}
 	lost := slices.Compact(p.lost) // a task is here twice if both streams are
 	if len(lost) == 0 {
 		return nil

@@ -18,8 +18,14 @@ type Follower struct {
 // Follow returns a follower that reads the journal of a run from its beginning.
 func Follow(r statedir.Run, p *Printer) (f *Follower, err error) {
 	f = &Follower{printer: p}
-	f.Follower, err = rundir.Follow(r, func(in *report.Info) { in.OnTask = p.Over })
+	f.Follower, err = p.follow(r, func(in *report.Info) { in.OnTask = p.Over })
 	return f, err
+}
+
+// follow returns the follower of the printer's run, whose tasks are read already.
+func (p *Printer) follow(r statedir.Run, set func(*report.Info)) (*rundir.Follower, error) {
+	plan, err := rundir.LoadPlan(r)
+	return rundir.FollowDecided(r, &rundir.Decided{Spec: p.spec, Tasks: p.tasks, Plan: plan}, set), err
 }
 
 // Look prints the outputs of the tasks that have ended since the last call.
@@ -31,11 +37,11 @@ func (f *Follower) Look() error {
 // Known returns what reads from the journal how the tasks of a run ended. Each call of look reads what was added. The
 // printer of a bag whose output is collected needs that before it prints a task.
 func Known(r statedir.Run, p *Printer) (look func() error, err error) {
-	f, err := rundir.Follow(r, func(in *report.Info) { in.OnTask, in.OnAttempt = p.ended, p.attempted })
+	f, err := p.follow(r, func(in *report.Info) { in.OnTask, in.OnOver = p.ended, p.attempted })
 	if err != nil {
 		return nil, err
 	}
-	return func() error { return f.Look(func(event.Entry) error { return nil }) }, nil
+	return func() error { return f.Look(func(event.Entry) error { return p.printDone() }) }, nil
 }
 
 // End prints the remaining outputs when the job is over.

@@ -26,7 +26,7 @@ func objectParts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error 
 		if err != nil {
 			return err
 		}
-		err = pass(to, io.NewSectionReader(f, 0, f.Size()), r.Path)
+		err = pass(to, io.NewSectionReader(f, 0, f.Size()), r.Path, nil)
 		_ = f.Close() // the file was only read
 		if err != nil {
 			return err

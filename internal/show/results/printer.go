@@ -21,6 +21,7 @@ import (
 type Options struct {
 	InOrder bool // in the order of the tasks, not in that of their ends
 	Tag     bool // the task's entry and a tab precede each line
+	Early   bool // the first tasks, as far as they are done, are printed while the journal is read (Known)
 }
 
 // Printer prints the outputs of a bag's tasks.
@@ -33,14 +34,20 @@ type Printer struct {
 	spec  *job.Spec
 	tasks statedir.Tasks
 
-	printed []bool // by task, of an open bag as many as were heard of
-	next    int    // with InOrder: the first task that is not printed
-	over    []int  // else: tasks that are over and not printed
+	known []known // by task, of an open bag as many as were heard of
+	next  int     // with InOrder and Early: the first task that is not printed
+	over  []int   // else: tasks that are over and not printed
 
 	collected *collect.Index // nil unless the output of the bag is collected
-	ends      []report.End   // how each task ended; the zero value: not yet
 	lost      []int          // then: tasks whose output is missing or damaged
 	why       error          // the error of the last one of them
+	buf       []byte         // through which outputs are copied
+}
+
+// known is what is known of a task. There may be millions.
+type known struct {
+	attempt             int32 // that ended it, or else the last one that has ended; 0: none
+	done, over, printed bool
 }
 
 // NewPrinter returns the printer of a bag.
@@ -55,15 +62,14 @@ func NewPrinter(spec *job.Spec, tasks statedir.Tasks, o Options) *Printer {
 
 // grow notes that the bag has so many tasks.
 func (p *Printer) grow(n int) {
-	if more := n - len(p.printed); more > 0 {
-		p.printed = append(p.printed, make([]bool, more)...)
-		p.ends = append(p.ends, make([]report.End, more)...)
+	if more := n - len(p.known); more > 0 {
+		p.known = append(p.known, make([]known, more)...)
 	}
 }
 
 // Over records that a task is over, so that PrintOver prints its output.
 func (p *Printer) Over(e report.End) {
-	if p.grow(e.Task + 1); p.printed[e.Task] {
+	if p.grow(e.Task + 1); p.known[e.Task].printed {
 		return
 	}
 	if p.ended(e); !p.InOrder {
@@ -74,7 +80,7 @@ func (p *Printer) Over(e report.End) {
 // PrintOver prints the outputs of tasks that are over: in order those up to the first task that is not, else all. Outputs on
 // another machine may become visible later than the message that the task is over; they are left to the next call.
 func (p *Printer) PrintOver() error {
-	for p.InOrder && p.next < len(p.ends) && p.ends[p.next].Over && p.there(p.next) {
+	for p.InOrder && p.next < len(p.known) && p.known[p.next].over && p.there(p.next) {
 		if err := p.Print(p.next); err != nil {
 			return err
 		}
@@ -83,7 +89,7 @@ func (p *Printer) PrintOver() error {
 	over := p.over
 	p.over = nil
 	for _, task := range over {
-		if p.printed[task] { // it was over twice
+		if p.known[task].printed { // it was over twice
 			continue
 		}
 		if !p.there(task) {
@@ -97,10 +103,24 @@ func (p *Printer) PrintOver() error {
 	return nil
 }
 
+// printDone prints the first tasks if they are done, which no later record changes.
+func (p *Printer) printDone() error {
+	for p.Early && p.next < len(p.known) && p.known[p.next].done {
+		if err := p.Print(p.next); err != nil {
+			return err
+		}
+		p.next++
+	}
+	return nil
+}
+
+// Printed returns how many of the first tasks are printed (Early).
+func (p *Printer) Printed() int { return p.next }
+
 // Rest prints the tasks that are over and wait for earlier ones that will not end any more.
 func (p *Printer) Rest() error {
-	for task, end := range p.ends {
-		if end.Over && !p.printed[task] {
+	for task, k := range p.known {
+		if k.over && !k.printed {
 			if err := p.Print(task); err != nil {
 				return err
 			}
@@ -111,7 +131,7 @@ func (p *Printer) Rest() error {
 
 // Print prints one task's output.
 func (p *Printer) Print(task int) error {
-	p.printed[task] = true
+	p.known[task].printed = true
 	err := p.copy(p.Out, collect.Stdout, task, 0)
 	if err != nil && p.collected == nil {
 		return err
@@ -151,13 +171,16 @@ func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) er
 		_, entry, _ := p.tasks.Of(p.spec, task)
 		return tag(to, from, strings.Join(entry, " ")+"\t", path)
 	}
-	return pass(to, from, path)
+	if p.buf == nil {
+		p.buf = make([]byte, 1<<16)
+	}
+	return pass(to, from, path, p.buf)
 }
 
-// pass copies a file. Errors of reading name the file, unlike those of writing.
-func pass(to io.Writer, from io.Reader, path string) error {
+// pass copies a file by way of a buffer, which there may be none. Errors of reading name the file, unlike those of writing.
+func pass(to io.Writer, from io.Reader, path string, buf []byte) error {
 	r := &reading{from: from}
-	if _, err := io.Copy(to, r); r.err != nil {
+	if _, err := io.CopyBuffer(struct{ io.Writer }{to}, r, buf); r.err != nil { // a file would take another buffer each time
 		return readError(path, r.err)
 	} else if err != nil {
 		return writeError(err)
@@ -225,7 +248,7 @@ func Parts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error {
 		if err != nil {
 			return readError(path, err)
 		}
-		err = pass(to, f, path)
+		err = pass(to, f, path, nil)
 		_ = f.Close() // only read
 		if err != nil {
 			return err

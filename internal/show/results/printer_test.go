@@ -196,6 +196,28 @@ func indices(n int) []int {
 	return all
 }
 
+// TestEarly: while the journal is read the first tasks are printed once they are done. One that has failed may be tried again, so neither it nor those
+// behind it are.
+func TestEarly(t *testing.T) {
+	b, tasks := bag(t, "a\n", "b\n", "c\n")
+	p, out := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{Early: true}), new(bytes.Buffer)
+	p.Out = out
+	for i, c := range []struct {
+		end  report.End
+		want string
+	}{
+		{report.End{Task: 2, Attempt: 1, Done: true, Over: true}, ""},
+		{report.End{Task: 0, Attempt: 1, Done: true, Over: true}, "a\n"},
+		{report.End{Task: 1, Attempt: 1, Over: true}, "a\n"},
+		{report.End{Task: 1, Attempt: 2, Done: true, Over: true}, "a\nb\nc\n"},
+	} {
+		p.ended(c.end)
+		if err := p.printDone(); err != nil || out.String() != c.want || p.Printed() != len(c.want)/2 {
+			t.Errorf("after %d ends %q is printed, as of %d tasks, %v", i+1, out, p.Printed(), err)
+		}
+	}
+}
+
 // TestTag: without what was put before its lines, text is what it was, but for a missing end of the last line.
 func TestTag(t *testing.T) {
 	for _, text := range []string{"", "a\nb", "\n\n", "\x00\xff\n", strings.Repeat("long", 1<<15), strings.Repeat("x", 1<<16) + "\nend"} {

@@ -84,7 +84,7 @@ func (p *Printer) Tail(ctx context.Context, task int, from Running, look func() 
 		if err != nil {
 			return err
 		}
-		end := p.ends[task]
+		k := p.known[task]
 		switch {
 		case a > 0:
 			if r.of.N != a {
@@ -93,11 +93,11 @@ func (p *Printer) Tail(ctx context.Context, task int, from Running, look func() 
 				}
 				r.of.N, r.offset = a, 0
 			}
-			if err := pass(to, r, p.what(task)); err != nil {
+			if err := pass(to, r, p.what(task), nil); err != nil {
 				return err
 			}
-		case over || end.Over:
-			if end.Attempt != r.of.N {
+		case over || k.over:
+			if int(k.attempt) != r.of.N {
 				r.offset = 0 // all of another attempt is printed
 			}
 			return p.copy(to, stream, task, r.offset)

@@ -13,23 +13,33 @@ import (
 )
 
 // JSON writes v as one line of JSON without escaping HTML characters.
-func JSON(w io.Writer, v any) error {
+func JSON(w io.Writer, v any) error { return encoder(w).Encode(v) }
+
+func encoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return enc
 }
 
-// JSONList writes an object as JSON does, with a further last key whose value is a list, which is written one element at a time.
-func JSONList[T any](w io.Writer, object any, key string, list iter.Seq[T]) error {
-	out, one := bufio.NewWriter(w), new(bytes.Buffer)
-	if err := JSON(one, object); err != nil {
+// JSONList writes an object as JSON does, with a further last key whose value is a list, which is written one element at a time. What stands before
+// the list is written before the first element is asked for. An error of the list ends the output there.
+func JSONList[T any](w io.Writer, object any, key string, list iter.Seq2[T, error]) error {
+	out, one := bufio.NewWriterSize(w, 1<<16), new(bytes.Buffer)
+	enc := encoder(one)
+	if err := enc.Encode(object); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "%s,%q:[", bytes.TrimSuffix(one.Bytes(), []byte("}\n")), key) // an error stays in the writer
+	if err := out.Flush(); err != nil {
+		return err
+	}
 	between := ""
-	for x := range list {
+	for x, err := range list {
 		one.Reset()
-		if err := JSON(one, x); err != nil {
+		if err == nil {
+			err = enc.Encode(x)
+		}
+		if err != nil {
 			return err
 		}
 		_, _ = out.WriteString(between)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -27,19 +28,31 @@ import (
 const addedHeaderSize = 4 + 4
 
 // More has the tasks that were added to an open bag, by their number among those. A nil *More has none. It is safe for
-// concurrent use. One process appends to it, the coordinator; others read what it has written, when they need it.
+// concurrent use. One process appends to it, the coordinator, and has them in memory (Cut); others read what it has written when they need it, and
+// know where each is in the file.
 type More struct {
 	path string
 
 	mu    sync.Mutex
-	tasks []msgpack.RawMessage // each a task.Spec, as many tasks may wait for long
-	calls map[string]call      // by key
-	names map[string]int32     // by name of a task; nil: they were not needed yet
-	end   int64                // of the frames that were read or written, in bytes
+	calls []call
+	keys  map[string]int   // the index of the call with a key
+	names map[string]int32 // by name of a task; nil: they were not needed yet
+	end   int64            // of the frames that were read or written, in bytes
+
+	holds bool     // the tasks are in memory
+	lost  error    // why a task could not be read that is in the file
+	file  *os.File // else: from which they are read
+	block []byte   // the tasks that were read last: those of one block
+	which [2]int   // that block, of which call
 }
 
-// call is the tasks of one call: n, from the first on.
-type call struct{ first, n int }
+// call is the tasks of one call, each a task.Spec, from the first on.
+type call struct {
+	first int
+	begin int64 // where its payload is in the file
+	size  int64 // of the payload
+	packed
+}
 
 // frame is the payload of a frame.
 type frame struct {
@@ -47,9 +60,35 @@ type frame struct {
 	Tasks []msgpack.RawMessage `msgpack:"t"`
 }
 
+// unpack returns what a payload has, which it keeps.
+func unpack(payload []byte) (key string, c call, err error) {
+	in := newEntryReader(payload)
+	fields, err := in.dec.DecodeMapLen()
+	for ; fields > 0 && err == nil; fields-- {
+		var name string
+		if name, err = in.dec.DecodeString(); err != nil {
+			break
+		}
+		switch name {
+		case "k":
+			key, err = in.dec.DecodeString()
+		case "t":
+			var n int
+			for n, err = in.dec.DecodeArrayLen(); n > 0 && err == nil; n-- {
+				c.note(len(payload) - in.Len())
+				err = in.dec.Skip()
+			}
+		default:
+			err = in.dec.Skip()
+		}
+	}
+	c.encoded = payload
+	return key, c, err
+}
+
 // More returns the tasks that were added to the run.
 func (r Run) More() *More {
-	return &More{path: filepath.Join(r.Dir, "added"), calls: make(map[string]call)}
+	return &More{path: filepath.Join(r.Dir, "added"), keys: make(map[string]int)}
 }
 
 // At returns a task as it was added; ok is false if there is no such task.
@@ -59,10 +98,68 @@ func (m *More) At(i int) (s task.Spec, ok bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if i >= len(m.tasks) && m.read(i+1) != nil || i >= len(m.tasks) {
+	if i >= m.len() && m.read(i+1) != nil || i >= m.len() {
 		return s, false
 	}
-	return s, msgpack.Unmarshal(m.tasks[i], &s) == nil
+	return m.at(i)
+}
+
+// len returns the number of tasks that were read or written.
+func (m *More) len() int {
+	if len(m.calls) == 0 {
+		return 0
+	}
+	c := &m.calls[len(m.calls)-1]
+	return c.first + c.n
+}
+
+// at returns a task that was read or written.
+func (m *More) at(i int) (s task.Spec, ok bool) {
+	k := sort.Search(len(m.calls), func(k int) bool { return m.calls[k].first > i }) - 1
+	i -= m.calls[k].first
+	b, err := m.blockOf(k, i/entriesInBlock)
+	if err == nil {
+		in := newEntryReader(b)
+		for range i % entriesInBlock {
+			_ = in.dec.Skip() // all were skipped before, so this does not fail
+		}
+		err = in.dec.Decode(&s)
+	}
+	if err != nil && m.lost == nil {
+		m.lost = ReadError(m.path, err)
+	}
+	return s, err == nil
+}
+
+// Err returns why a task that is there could not be read, for which At told that there is none.
+func (m *More) Err() error {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return WithAdvice(m.lost)
+}
+
+// blockOf returns the tasks of a call from a block on.
+func (m *More) blockOf(k, block int) ([]byte, error) {
+	c := &m.calls[k]
+	at := c.blocks[block]
+	if c.encoded != nil {
+		return c.encoded[at:], nil
+	}
+	if which := [2]int{k, block}; m.which != which || m.block == nil {
+		end := int(c.size)
+		if block+1 < len(c.blocks) {
+			end = c.blocks[block+1]
+		}
+		m.block, m.which = slices.Grow(m.block[:0], end-at)[:end-at], which
+		if _, err := m.file.ReadAt(m.block, c.begin+int64(at)); err != nil {
+			m.block = nil
+			return nil, err
+		}
+	}
+	return m.block, nil
 }
 
 // Len returns the number of tasks that were added so far.
@@ -73,18 +170,21 @@ func (m *More) Len() (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if info, err := os.Stat(m.path); err == nil && info.Size() == m.end {
-		return len(m.tasks), nil
+		return m.len(), nil
 	}
 	err := m.read(math.MaxInt)
-	return len(m.tasks), err
+	return m.len(), err
 }
 
 // Call returns the tasks of the call with that key: n, from the first on. ok is false if there was none.
 func (m *More) Call(key string) (first, n int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c, ok := m.calls[key]
-	return c.first, c.n, ok && key != ""
+	k, ok := m.keys[key]
+	if !ok || key == "" {
+		return 0, 0, false
+	}
+	return m.calls[k].first, m.calls[k].n, true
 }
 
 // Named returns the task with that name.
@@ -101,9 +201,8 @@ func (m *More) Named(name string) (i int, ok bool) {
 
 // noteNames notes the names of the tasks from the first on.
 func (m *More) noteNames(first int) {
-	for i := first; i < len(m.tasks) && m.names != nil; i++ {
-		var s task.Spec
-		if msgpack.Unmarshal(m.tasks[i], &s) == nil && s.Name != "" {
+	for i := first; m.names != nil && i < m.len(); i++ {
+		if s, ok := m.at(i); ok && s.Name != "" {
 			m.names[s.Name] = int32(i)
 		}
 	}
@@ -112,21 +211,19 @@ func (m *More) noteNames(first int) {
 // Append writes the tasks of one call to disk. If it fails, nothing has changed.
 func (m *More) Append(key string, specs []task.Spec) error {
 	f := frame{Key: key, Tasks: make([]msgpack.RawMessage, len(specs))}
-	var all []byte // one piece of memory for all of them, as they may wait for long
-	ends := make([]int, len(specs))
 	for i := range specs {
 		b, err := msgpack.Marshal(&specs[i])
 		if err != nil {
 			return fmt.Errorf("encode a task: %w", err)
 		}
-		all = append(all, b...)
-		ends[i] = len(all)
-	}
-	all, begin := slices.Clone(all), 0
-	for i, end := range ends {
-		f.Tasks[i], begin = all[begin:end:end], end
+		f.Tasks[i] = b
 	}
 	payload, err := msgpack.Marshal(&f)
+	if err != nil {
+		return fmt.Errorf("encode added tasks: %w", err)
+	}
+	payload = slices.Clone(payload) // without room behind it, as the tasks may wait for long
+	key, c, err := unpack(payload)
 	if err != nil {
 		return fmt.Errorf("encode added tasks: %w", err)
 	}
@@ -135,19 +232,23 @@ func (m *More) Append(key string, specs []task.Spec) error {
 	if err := m.write(payload); err != nil {
 		return WriteError(m.path, err)
 	}
-	m.keep(f, int64(addedHeaderSize+len(payload)))
+	m.holds = true
+	m.keep(key, c, int64(addedHeaderSize+len(payload)))
 	return nil
 }
 
 // keep adds a frame of that size to memory.
-func (m *More) keep(f frame, size int64) {
-	first := len(m.tasks)
-	m.tasks = append(m.tasks, f.Tasks...)
-	if f.Key != "" {
-		m.calls[f.Key] = call{first, len(f.Tasks)}
+func (m *More) keep(key string, c call, size int64) {
+	c.first, c.begin, c.size = m.len(), m.end+addedHeaderSize, size-addedHeaderSize
+	if !m.holds {
+		c.encoded = nil
+	}
+	m.calls = append(m.calls, c)
+	if key != "" {
+		m.keys[key] = len(m.calls) - 1
 	}
 	m.end += size
-	m.noteNames(first)
+	m.noteNames(c.first)
 }
 
 // write writes a payload behind the frames that are known.
@@ -179,7 +280,7 @@ func (m *More) write(payload []byte) (err error) {
 // read reads further frames, until there are so many tasks. A reader takes no more than it needs, as the coordinator may
 // still take the last frame back. A frame at the end that is not complete is being written, or a crash has cut it off.
 func (m *More) read(tasks int) error {
-	if len(m.tasks) >= tasks {
+	if m.len() >= tasks {
 		return nil
 	}
 	f, err := os.Open(m.path)
@@ -189,48 +290,56 @@ func (m *More) read(tasks int) error {
 	if err != nil {
 		return ReadError(m.path, err)
 	}
-	defer f.Close() // only read
+	if m.holds {
+		defer f.Close() // only read
+	} else {
+		if m.file != nil {
+			_ = m.file.Close() // only read
+		}
+		m.file = f // to be read from again
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return ReadError(m.path, err)
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(f, m.end, info.Size()-m.end), 1<<16)
-	for len(m.tasks) < tasks {
-		next, size, err := readFrame(in, info.Size()-m.end)
+	for m.len() < tasks {
+		key, c, size, err := readFrame(in, info.Size()-m.end)
 		if err != nil {
 			return ReadError(m.path, fmt.Errorf("at byte %d: %w", m.end, err))
 		}
 		if size == 0 {
 			return nil
 		}
-		m.keep(next, size)
+		m.keep(key, c, size)
 	}
 	return nil
 }
 
 // readFrame reads a frame from input that has so many bytes left. Its size is 0 if no complete frame is there.
-func readFrame(in *bufio.Reader, left int64) (f frame, size int64, err error) {
+func readFrame(in *bufio.Reader, left int64) (key string, c call, size int64, err error) {
 	head, err := in.Peek(addedHeaderSize)
 	if err != nil {
-		return f, 0, nil
+		return key, c, 0, nil
 	}
 	length, sum := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
 	size = addedHeaderSize + int64(length)
 	if length == 0 || size > left {
-		return f, 0, nil
+		return key, c, 0, nil
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(in, b); err != nil {
-		return f, 0, err
+		return key, c, 0, err
 	}
 	payload := b[addedHeaderSize:]
 	switch {
 	case crc32.Checksum(payload, castagnoli) == sum:
-		return f, size, msgpack.Unmarshal(payload, &f)
+		key, c, err = unpack(payload)
+		return key, c, size, err
 	case size == left: // the machine crashed while the last frame was written
-		return f, 0, nil
+		return key, c, 0, nil
 	default:
-		return f, 0, errDamaged
+		return key, c, 0, errDamaged
 	}
 }
 
@@ -238,13 +347,16 @@ func readFrame(in *bufio.Reader, left int64) (f frame, size int64, err error) {
 func (m *More) Cut(tasks int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.tasks) > tasks {
-		m.tasks, m.calls, m.names, m.end = nil, make(map[string]call), nil, 0
+	if m.len() > tasks || !m.holds {
+		if m.file != nil {
+			_ = m.file.Close() // only read
+		}
+		m.file, m.calls, m.keys, m.names, m.end, m.holds = nil, nil, make(map[string]int), nil, 0, true
 	}
 	if err := m.read(tasks); err != nil {
 		return WithAdvice(err)
 	}
-	if len(m.tasks) != tasks {
+	if m.len() != tasks {
 		return m.missing(tasks)
 	}
 	if err := os.Truncate(m.path, m.end); err != nil && !errors.Is(err, fs.ErrNotExist) {

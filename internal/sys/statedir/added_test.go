@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -61,8 +62,8 @@ func TestMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := reader.At(0); !ok || s.Name != "a" || len(reader.tasks) != 2 {
-		t.Errorf("a reader that asks for the first task has %+v, %t, and %d tasks; want those of its call", s, ok, len(reader.tasks))
+	if s, ok := reader.At(0); !ok || s.Name != "a" || reader.len() != 2 {
+		t.Errorf("a reader that asks for the first task has %+v, %t, and %d tasks; want those of its call", s, ok, reader.len())
 	}
 	if i, ok := reader.Named("b"); !ok || i != 1 {
 		t.Errorf("b is task %d, %t", i, ok)
@@ -154,6 +155,61 @@ func TestMoreCheck(t *testing.T) {
 		t.Error(err)
 	}
 	if err := r.More().Check(2); err == nil || !strings.Contains(err.Error(), m.path) || !strings.Contains(err.Error(), "submit the job again") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestReaderHoldsNothing: whoever only reads added tasks has none of them in memory, and finds each, in whatever order, also once the run was removed.
+// Who appends has them.
+func TestReaderHoldsNothing(t *testing.T) {
+	r := Run{Dir: t.TempDir()}
+	writer := r.More()
+	var want []string
+	for call := range 4 {
+		var names []string
+		for i := range 3 + 10*call {
+			names = append(names, fmt.Sprintf("%d-%d", call, i))
+		}
+		add(t, writer, "", names...)
+		want = append(want, names...)
+	}
+	reader := r.More()
+	if n, err := reader.Len(); err != nil || n != len(want) {
+		t.Fatal(n, err)
+	}
+	if err := os.Remove(reader.path); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*More{writer, reader} {
+		for k := range want {
+			i := k * 7 % len(want)
+			if s, ok := m.At(i); !ok || s.Name != want[i] {
+				t.Errorf("task %d is %+v, %t", i, s, ok)
+			}
+		}
+		for _, c := range m.calls {
+			if held := c.encoded != nil; held != (m == writer) {
+				t.Errorf("tasks are in memory: %t", held)
+			}
+		}
+	}
+}
+
+// TestReaderTells: a task that is there and cannot be read any more is no task that is not there.
+func TestReaderTells(t *testing.T) {
+	r := Run{Dir: t.TempDir()}
+	add(t, r.More(), "", "a", "b")
+	reader := r.More()
+	if n, err := reader.Len(); err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	if err := os.Truncate(reader.path, addedHeaderSize); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := reader.At(1); ok {
+		t.Errorf("task 1 is %+v", s)
+	}
+	if err := reader.Err(); err == nil || !strings.Contains(err.Error(), reader.path) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -14,13 +14,23 @@ import (
 // three or four others must be skipped to find it.
 const entriesInBlock = 8
 
-// Entries are those of a bag, in order. The zero value has none. A coordinator keeps them for as long as the bag runs, and there may be
-// ten million, so they stay encoded.
-type Entries struct {
+// packed is values, such as entries, that stay encoded, as there may be ten million and a coordinator keeps them for as long as their bag runs.
+type packed struct {
 	encoded []byte // in MessagePack, one after the other
-	blocks  []int  // where in encoded the first entry of each block begins
+	blocks  []int  // where in encoded the first value of each block begins
 	n       int
 }
+
+// note notes that the next value begins at that byte.
+func (p *packed) note(at int) {
+	if p.n%entriesInBlock == 0 {
+		p.blocks = append(p.blocks, at)
+	}
+	p.n++
+}
+
+// Entries are those of a bag, in order. The zero value has none.
+type Entries struct{ packed }
 
 // EntriesOf returns the entries of a list.
 func EntriesOf(list ...job.Entry) (e Entries) {
@@ -59,14 +69,6 @@ func readEntries(b []byte) (e Entries, err error) {
 		}
 	}
 	return e, nil
-}
-
-// note notes that the next entry begins at that byte.
-func (e *Entries) note(at int) {
-	if e.n%entriesInBlock == 0 {
-		e.blocks = append(e.blocks, at)
-	}
-	e.n++
 }
 
 // Len returns the number of entries.

@@ -98,28 +98,32 @@ func (t Tasks) Name(spec *job.Spec, i int) string {
 
 // List returns all runs, the oldest first.
 func (h Home) List() ([]Run, error) {
-	dir, err := os.ReadDir(h.Runs())
+	dir, err := os.Open(h.Runs())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	var names []string
+	if err == nil {
+		names, err = dir.Readdirnames(0) // there may be thousands, and nothing but their names is needed
+		_ = dir.Close()                  // it was only read
 	}
 	if err != nil {
 		return nil, job.IOError(job.Fatal, h.Runs(), "cannot list the runs", err)
 	}
-	type numbered struct { // as there may be thousands, and to compare them reads no number again
-		Run
-		n int
+	type numbered struct { // so that to compare them reads no number again
+		name string
+		n    int
 	}
-	var found []numbered
-	for _, d := range dir {
-		id := job.ID(d.Name())
-		if n := RunNumber(id); n > 0 {
-			found = append(found, numbered{h.Run(id), n})
+	found := make([]numbered, 0, len(names))
+	for _, name := range names {
+		if n := RunNumber(job.ID(name)); n > 0 {
+			found = append(found, numbered{name, n})
 		}
 	}
-	slices.SortFunc(found, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
-	runs := make([]Run, len(found))
+	slices.SortFunc(found, func(a, b numbered) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.name, b.name)) })
+	runs, under := make([]Run, len(found)), h.Runs()+string(filepath.Separator)
 	for i, f := range found {
-		runs[i] = f.Run
+		runs[i] = Run{Home: h, ID: job.ID(f.name), Dir: under + f.name}
 	}
 	return runs, nil
 }

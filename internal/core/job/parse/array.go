@@ -56,8 +56,14 @@ func Array(where, s string) (Indices, error) {
 // Entries returns the indices as entries of a bag.
 func (a Indices) Entries() []job.Entry {
 	columns := make([]string, len(a.Numbers))
+	var text strings.Builder // of which the columns are parts, as it takes less than a text for each
+	if len(a.Numbers) > 0 {
+		text.Grow(len(a.Numbers) * len(strconv.Itoa(a.Numbers[len(a.Numbers)-1])))
+	}
 	for i, n := range a.Numbers {
-		columns[i] = strconv.Itoa(n)
+		before := text.Len()
+		text.WriteString(strconv.Itoa(n))
+		columns[i] = text.String()[before:]
 	}
 	return OneColumn(columns)
 }
