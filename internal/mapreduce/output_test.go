@@ -387,7 +387,7 @@ func TestOutputOfAnotherJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := listing(t, spec.Output)
-	if err := os.MkdirAll(early.Dir, 0o777); err == nil { // what arrives late makes its folder again
+	if err = os.MkdirAll(early.Dir, 0o777); err == nil { // what arrives late makes its folder again
 		err = os.WriteFile(filepath.Join(early.Dir, "part-00003"), []byte("old"), 0o600)
 	}
 	if err != nil {
