@@ -26,7 +26,7 @@ install: build ; scripts/install.sh $(BERTH) $(DESTDIR)$(PREFIX)
 
 # A tarball, a Debian package and a Python wheel of the same, with checksums, in dist/: the same bytes from the same commit, wherever its folder is.
 RELEASED := bin/release/berth
-dist: ; $(COMPILE) -trimpath -ldflags="-s -w -buildid=" -o $(RELEASED) ./cmd/berth && scripts/dist.sh $(RELEASED) dist
+dist: ; $(COMPILE) -buildvcs=auto -trimpath -ldflags="-s -w -buildid=" -o $(RELEASED) ./cmd/berth && scripts/dist.sh $(RELEASED) dist
 
 # Makes them twice from two clones of the present commit, compiled anew each time, compares them, and runs the README's first example
 # from each. Some five minutes on two cores.
